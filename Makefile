@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# make            build/graind, build/grainctl
+# make demo       profile the demo program and write its report (as root)
+# make check      all tests that this machine can run (as root: all of them)
+# make bench      the cost of being measured, as a table (as root)
+# make deps       install what is missing (Debian packages, as root)
+# make lint       formatting, warnings of clang, folder dependencies
+# V=1 shows the commands. SAN=1 builds with ASan and UBSan into build/san.
+
+# The one list of packages: what building needs, and what the tests need on top.
+BUILD_PACKAGES := gcc clang llvm make pkg-config bpftool libbpf-dev libelf-dev libdw-dev \
+	libcapstone-dev libzstd-dev zlib1g-dev libmicrohttpd-dev libcurl4-openssl-dev \
+	libjansson-dev libsystemd-dev libgraphviz-dev
+TEST_PACKAGES := g++ binutils clang-format libclang-rt-14-dev systemd python3 librsvg2-bin curl procps util-linux
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+MAKEFLAGS += --no-builtin-rules
+
+ifeq ($(V),1)
+Q :=
+say := @:
+else
+Q := @
+say := @printf '  %-8s %s\n'
+endif
+
+CC := gcc
+CLANG := clang
+BPFTOOL := $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
+VERSION := $(shell sed -n 's/^\#define GRAIND_VERSION "\(.*\)"/\1/p' daemon/common/version.h 2>/dev/null)
+
+ifeq ($(SAN),1)
+B := build/san
+SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+OPT := -O1
+else
+B := build
+SANFLAGS :=
+OPT := -O2
+endif
+
+PKGS := libelf libdw capstone libzstd zlib libmicrohttpd libcurl jansson libsystemd libgvc libcgraph libbpf
+CPPFLAGS += -D_GNU_SOURCE -I. -I$(B) $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+CFLAGS += -std=gnu11 $(OPT) -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wformat=2 -fstack-protector-strong -fPIE $(SANFLAGS)
+ifneq ($(SAN),1)
+CPPFLAGS += -D_FORTIFY_SOURCE=2
+endif
+LDFLAGS += -pie -Wl,-z,relro,-z,now $(SANFLAGS)
+
+ANALYSIS_LIBS := -lzstd -lz -lm
+RENDER_LIBS := $(shell pkg-config --libs libgvc libcgraph 2>/dev/null)
+UPROBES_LIBS := $(shell pkg-config --libs libbpf libelf libdw capstone 2>/dev/null)
+DAEMON_LIBS := $(shell pkg-config --libs libmicrohttpd libcurl jansson libsystemd 2>/dev/null) -lpthread
+
+objects = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c))
+ANALYSIS_OBJ := $(call objects,analysis)
+RENDER_OBJ := $(call objects,render)
+UPROBES_OBJ := $(call objects,uprobes)
+COMMON_OBJ := $(call objects,daemon/common)
+GRAIND_OBJ := $(call objects,daemon/graind)
+GRAINCTL_OBJ := $(call objects,daemon/grainctl)
+UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
+OMP_PROGRAMS := $(patsubst tests/omp/%.c,$(B)/tests/omp/%,$(wildcard tests/omp/*.c))
+TOOLS := $(patsubst %.c,$(B)/%,$(wildcard tests/tools/*.c))
+
+all: $(B)/graind $(B)/grainctl
+
+$(B)/%.o: %.c
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/libanalysis.a: $(ANALYSIS_OBJ)
+$(B)/librender.a: $(RENDER_OBJ)
+$(B)/libuprobes.a: $(UPROBES_OBJ)
+$(B)/libcommon.a: $(COMMON_OBJ)
+$(B)/%.a:
+	$(say) AR $@
+	$(Q)rm -f $@ && ar rcsD $@ $^
+
+# The kernel side: compiled once against the field offsets' names in
+# bpf/vmlinux.h, relocated at load time by libbpf (CO-RE).
+$(B)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
+	$(say) BPF $<
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) -O2 -g -mcpu=v3 -target bpf -D__TARGET_ARCH_x86 -Wall -Wextra -Werror -I. -c -o $@ $<
+	$(Q)llvm-strip -g $@
+$(B)/bpf/%.skel.h: $(B)/bpf/%.bpf.o
+	$(say) SKEL $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+$(UPROBES_OBJ): $(patsubst bpf/%.bpf.c,$(B)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
+
+$(B)/graind: $(GRAIND_OBJ) $(B)/libcommon.a $(B)/libuprobes.a $(B)/libanalysis.a
+	$(say) LINK $@
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(DAEMON_LIBS) $(ANALYSIS_LIBS)
+
+$(B)/grainctl: $(GRAINCTL_OBJ) $(B)/libcommon.a $(B)/libuprobes.a $(B)/librender.a $(B)/libanalysis.a
+	$(say) LINK $@
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(RENDER_LIBS) $(DAEMON_LIBS) $(ANALYSIS_LIBS)
+
+# Tests
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/librender.a $(B)/libanalysis.a
+	$(say) LINK $@
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(RENDER_LIBS) $(DAEMON_LIBS) $(ANALYSIS_LIBS)
+$(B)/tests/tools/%: $(B)/tests/tools/%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/libanalysis.a
+	$(say) LINK $@
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(DAEMON_LIBS) $(ANALYSIS_LIBS)
+# The observed programs: as a user would build them.
+$(B)/tests/omp/%: tests/omp/%.c $(wildcard tests/omp/*.h)
+	$(say) OMP $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -O2 -g -Wall -Wextra -Werror -fopenmp -o $@ $< -lm
+
+test-programs: all $(UNIT_TESTS) $(OMP_PROGRAMS) $(TOOLS)
+
+deps:
+	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
+
+# The two commands for a fresh machine install first, then build with a new
+# make so that pkg-config finds what was just installed.
+demo:
+	@tests/install_packages.sh $(BUILD_PACKAGES) gcc
+	@$(MAKE) --no-print-directory all $(B)/tests/omp/demo
+	@tests/demo.sh $(B)
+
+check:
+	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
+	@$(MAKE) --no-print-directory test-programs
+	@tests/run.sh $(B)
+
+bench:
+	@tests/install_packages.sh $(BUILD_PACKAGES)
+	@$(MAKE) --no-print-directory test-programs
+	@tests/bench/run.sh $(B)
+
+lint:
+	@tests/lint.sh
+
+format:
+	$(Q)clang-format -i $$(git ls-files '*.c' '*.h' | grep -v '^bpf/vmlinux')
+
+clean:
+	rm -rf build
+
+.PHONY: all deps demo check bench lint format clean test-programs
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

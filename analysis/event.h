@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The neutral events between the readers and the graph builder: the records
+ * of the event log (README.md) in binary. A log line becomes one event; the
+ * events of a trace file become these by resolve.c, which matches creations
+ * with bodies and closes frames.
+ *
+ * Numbers (task, region, loop) are dense from 0 within an event_stream, in the
+ * order in which they first appear in it.
+ *
+ * What every stream guarantees, whatever it was read from:
+ *  - Events are ordered by time; a creation stands before the body it creates
+ *    and a region-begin before its members, also at equal times.
+ *  - On each thread everything is properly nested and every begin has its end.
+ *    What the file leaves open is closed at the time of the last event, with
+ *    EVENT_TROUBLE_NO_END for tasks and regions. Only task-switch breaks the
+ *    nesting: it takes the task, with its open waits and creations, from where
+ *    it was suspended to the top of the thread that resumes it.
+ *  - While a wait is the innermost open thing of a thread, only bodies, its
+ *    own end and thread events (lost, sample, off-cpu, locks) occur on it.
+ *  - An undeferred task is create-begin, task-begin, ..., task-end, create-end
+ *    on one thread; the two begins and the two ends may have equal times.
+ *  - A worker's member-end may come after the region-end of its region: the
+ *    thread leaves the barrier when the scheduler lets it.
+ *  - member-begin/-end with id GRAIN_NONE: the thread is inside a region whose
+ *    begin was not seen (late attach, lost events), an orphan context without
+ *    parent. What it creates has an unknown parent; its barriers belong to no
+ *    team; its singles are left out. Outside of any member a thread is in its
+ *    initial task.
+ *  - Every region id has its region-begin, whose value is the team's size when
+ *    that is known. Fewer members than that: the others were not seen.
+ *  - task-begin has a src only for a task without creation (its body function).
+ *  - group-begin may lack its wait and a taskgroup wait its group-begin only in
+ *    orphans and in tasks that have trouble.
+ *  - single-end from libgomp is not observed: it stands at the member's next
+ *    single, barrier or region end. What the winner creates between the end of
+ *    a `single nowait` and the next of those counts as made in the single.
+ */
+#ifndef GRAIND_EVENT_H
+#define GRAIND_EVENT_H
+
+#include "analysis/grain.h"
+
+enum event_kind {
+	EVENT_THREAD_BEGIN,
+	EVENT_THREAD_END,
+	EVENT_REGION_BEGIN, /* id region, src, value threads (0 not known yet) */
+	EVENT_REGION_END,   /* id region */
+	EVENT_MEMBER_BEGIN, /* id region or GRAIN_NONE, value member number */
+	EVENT_MEMBER_END,   /* id region or GRAIN_NONE, value member number */
+	EVENT_CREATE_BEGIN, /* id task, src, value enum event_task_flags */
+	EVENT_CREATE_END,   /* id task */
+	EVENT_DEPEND,	    /* id task, value address, sub enum event_depend */
+	EVENT_TASK_BEGIN,   /* id task; src body function or GRAIN_NONE */
+	EVENT_TASK_SWITCH,  /* id task */
+	EVENT_TASK_END,	    /* id task */
+	EVENT_WAIT_BEGIN,   /* sub enum event_wait, src or GRAIN_NONE */
+	EVENT_WAIT_END,	    /* sub enum event_wait */
+	EVENT_GROUP_BEGIN,  /* src or GRAIN_NONE */
+	EVENT_LOOP_BEGIN,   /* id loop, src; the rest is in event_stream.loops */
+	EVENT_CHUNK_BEGIN,  /* id loop; value lower, extra upper */
+	EVENT_CHUNK_END,    /* id loop */
+	EVENT_LOOP_END,	    /* id loop */
+	EVENT_SECTIONS_BEGIN,
+	EVENT_SECTION_BEGIN, /* id, value number */
+	EVENT_SECTION_END,
+	EVENT_SECTIONS_END,
+	EVENT_SINGLE_BEGIN, /* src, value won: 1 on the thread that executes it */
+	EVENT_SINGLE_END,   /* src, value won */
+	EVENT_LOCK_BEGIN,   /* sub enum event_lock, value address */
+	EVENT_LOCK_GOT,
+	EVENT_LOCK_END,
+	EVENT_OFF_CPU, /* sub enum event_reason */
+	EVENT_ON_CPU,
+	EVENT_SAMPLE, /* value ip */
+	EVENT_LOST,   /* value count; tid 0: of any thread; sub: 0 or 1 + index into event_stream.causes */
+	EVENT_KIND_MAX
+};
+
+enum event_wait {
+	EVENT_WAIT_TASKWAIT,
+	EVENT_WAIT_TASKWAIT_DEPEND,
+	EVENT_WAIT_TASKGROUP,
+	EVENT_WAIT_BARRIER,
+	EVENT_WAIT_BARRIER_IMPLICIT,
+	EVENT_WAIT_TASKYIELD,
+};
+
+enum event_depend {
+	EVENT_DEPEND_IN,
+	EVENT_DEPEND_OUT,
+	EVENT_DEPEND_INOUT,
+	EVENT_DEPEND_MUTEXINOUTSET,
+	EVENT_DEPEND_INOUTSET
+};
+
+/* create-begin's flags= */
+enum event_task_flags {
+	EVENT_TASK_DEFERRED = 1 << 0,
+	EVENT_TASK_UNDEFERRED = 1 << 1,
+	EVENT_TASK_FINAL = 1 << 2,
+	EVENT_TASK_UNTIED = 1 << 3,
+	EVENT_TASK_MERGEABLE = 1 << 4,
+	EVENT_TASK_DETACH = 1 << 5,
+	EVENT_TASK_TASKLOOP = 1 << 6,
+	EVENT_TASK_TARGET = 1 << 7,
+};
+
+struct event {
+	uint64_t time_ns;
+	uint64_t value;
+	uint64_t extra;
+	uint32_t tid;
+	uint32_t id;
+	uint32_t src; /* index into event_stream.sources, GRAIN_NONE */
+	uint16_t cpu;
+	uint8_t kind; /* enum event_kind */
+	uint8_t sub;
+};
+
+enum event_lock { EVENT_LOCK_CRITICAL, EVENT_LOCK_ORDERED, EVENT_LOCK_OMP };
+enum event_reason { EVENT_REASON_UNKNOWN, EVENT_REASON_PREEMPTED, EVENT_REASON_BLOCKED };
+
+enum event_sched {
+	EVENT_SCHED_UNKNOWN,
+	EVENT_SCHED_STATIC,
+	EVENT_SCHED_DYNAMIC,
+	EVENT_SCHED_GUIDED,
+	EVENT_SCHED_AUTO,
+	EVENT_SCHED_RUNTIME_STATIC,
+	EVENT_SCHED_RUNTIME_DYNAMIC,
+	EVENT_SCHED_RUNTIME_GUIDED,
+	EVENT_SCHED_RUNTIME_AUTO,
+};
+
+/* A loop or sections construct, as its first loop-begin says. */
+struct event_loop {
+	int64_t lower, upper, step, chunk;
+	bool known, has_lower, has_upper, has_step, has_chunk;
+	uint8_t sched; /* enum event_sched */
+};
+
+struct event_source {
+	char *file, *func, *kind, *path; /* path: full file name or "" */
+	char *module;			 /* "module+0x12" when there is no line, else "" */
+	uint32_t line;
+	uint32_t number; /* as in the log's @source; kept so that an export round-trips */
+};
+
+struct event_cpu {
+	uint32_t cpu, core, socket, node;
+};
+
+struct event_loss {
+	char *cause;
+	uint64_t count;
+};
+
+/*
+ * All that a file says, sorted by time (stable; a creation before the body it
+ * creates, also at equal times). Owned by whoever called event_stream__free.
+ */
+struct event_stream {
+	struct event *events;
+	size_t count, capacity;
+	struct event_source *sources;
+	size_t source_count;
+	struct event_cpu *cpus;
+	size_t cpu_count;
+	struct event_loss *losses; /* belonging to no thread */
+	size_t loss_count;
+	char **causes; /* of lost events */
+	size_t cause_count;
+	struct event_loop *loops;		       /* loop_count of them */
+	uint32_t task_count, region_count, loop_count; /* ids are below these */
+	struct grain_info info;			       /* strings owned by the stream */
+	struct grain_truth truth;		       /* what reading and resolving counted */
+	uint8_t *task_trouble;			       /* per task: bits of enum event_trouble */
+	uint8_t *region_trouble;		       /* per region: NO_END, LOST */
+	/* Metadata lines that the library does not interpret, verbatim, for the export. */
+	char **verbatim;
+	size_t verbatim_count;
+};
+
+enum event_trouble {
+	EVENT_TROUBLE_NO_CREATE = 1, /* body without creation */
+	EVENT_TROUBLE_NO_BEGIN = 2,
+	EVENT_TROUBLE_NO_END = 4,
+	EVENT_TROUBLE_LOST = 8,	  /* events of its thread are missing while it ran */
+	EVENT_TROUBLE_WAIT = 16,  /* the end of one of its waits or creations was not seen; it stands at the
+				     next event that proves it over */
+	EVENT_TROUBLE_FAULT = 32, /* its creation or begin could not be read completely */
+};
+
+/* Reads a trace or a log; errors as grain_graph__load. */
+int event_stream__read(const char *path, const struct grain_load_opts *opts, struct event_stream **out,
+		       struct grain_error *err);
+void event_stream__free(struct event_stream *stream); /* accepts NULL */
+
+/* Writes the event log of the stream; reading it gives an equal stream. */
+int event_stream__write_log(const struct event_stream *stream, FILE *out);
+
+const char *event_kind__name(enum event_kind kind); /* "task-begin" */
+
+#endif

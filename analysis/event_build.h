@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How the readers fill an event_stream. Internal to analysis. */
+#ifndef GRAIND_EVENT_BUILD_H
+#define GRAIND_EVENT_BUILD_H
+
+#include "analysis/event.h"
+
+#include <errno.h>
+#include <stdarg.h>
+
+/* Memory that a load may still take. */
+struct budget {
+	uint64_t left;
+};
+
+void budget__init(struct budget *budget, const struct grain_load_opts *opts);
+int budget__take(struct budget *budget, uint64_t bytes); /* -E2BIG */
+void budget__give(struct budget *budget, uint64_t bytes);
+
+/* Fills *err when it is not NULL and returns `error`. */
+int load_error(struct grain_error *err, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The line for -ENOMEM and -E2BIG while `path` is read. */
+int load_error__memory(struct grain_error *err, int error, const char *path);
+
+int event_stream__new(struct event_stream **out);
+
+int event_stream__grow(struct event_stream *stream, struct budget *budget);
+/* The next event, all zero but src and id, which are GRAIN_NONE; NULL: no memory or budget. */
+static inline struct event *event_stream__push(struct event_stream *stream, struct budget *budget)
+{
+	struct event *e;
+
+	if (stream->count == stream->capacity && event_stream__grow(stream, budget))
+		return NULL;
+	e = &stream->events[stream->count++];
+	*e = (struct event){.id = GRAIN_NONE, .src = GRAIN_NONE};
+	return e;
+}
+
+/*
+ * Makes room for one more element of an array with `count` elements whose
+ * capacity is the next power of two (at least 8).
+ */
+int array__grow(void *array_pointer, size_t count, size_t element_bytes, struct budget *budget);
+
+/* Takes ownership of what `source` points to, also on failure. */
+int event_stream__add_source(struct event_stream *stream, struct event_source *source, struct budget *budget);
+int event_stream__add_loss(struct event_stream *stream, const char *cause, size_t cause_bytes, uint64_t count,
+			   struct budget *budget);
+int event_stream__add_verbatim(struct event_stream *stream, const char *line, size_t bytes,
+			       struct budget *budget);
+#define EVENT_CAUSE_MAX 64
+/* *sub is what EVENT_LOST's sub says of this cause; longer names are cut. */
+int event_stream__add_cause(struct event_stream *stream, const char *cause, size_t bytes, uint8_t *sub,
+			    struct budget *budget);
+
+/* start, end and threads of info, from the events. */
+void event_stream__summarize(struct event_stream *stream);
+
+/* Names of enumerations as the log spells them; NULL ends each list. */
+extern const char *const event_wait_names[],
+	*const event_depend_names[], *const event_flag_names[],
+					     *const event_lock_names[],
+						     *const event_reason_names[],
+							     *const event_sched_names[],
+								     *const event_trouble_names[];
+enum event_kind event_kind__find(const char *name, size_t bytes); /* EVENT_KIND_MAX: none */
+
+/* What is sorted: 40 bytes that start with the time. */
+struct sorted_item {
+	uint64_t time;
+	uint64_t rest[4];
+} __attribute__((may_alias));
+_Static_assert(sizeof(struct event) == sizeof(struct sorted_item), "sorted in place");
+/* Orders items by time, stably; `lines`, when not NULL, goes along. */
+int sorted_items__sort(struct sorted_item *items, uint32_t *lines, size_t count, struct budget *budget);
+
+/*
+ * Of sorted events: a task's creation before its begin, a region's begin
+ * before its members. tasks and regions say of each number what is known.
+ */
+enum { CAUSE_NONE, CAUSE_LATER, CAUSE_SEEN };
+void event_stream__order_causes(struct event_stream *stream, uint32_t *lines, uint8_t *tasks,
+				uint8_t *regions);
+
+/*
+ * Of an event log that was read and sorted: checks nesting, makes numbers
+ * dense, closes what is open, counts. A broken rule is an error naming the
+ * line; with keep_going the event is dropped and the stream marked damaged.
+ * Events carry trouble bits in `extra` (create-begin, task-begin, region-begin).
+ */
+int log_check__run(struct event_stream *stream, uint32_t *lines, const char *path, bool keep_going,
+		   struct budget *budget, struct grain_error *err);
+
+/* A line that starts with "@", in logs and in the text chunks of traces. */
+enum meta_kind { META_KEPT, META_SOURCE, META_SITE, META_MODULE };
+struct meta {
+	enum meta_kind kind;
+	struct event_source source; /* META_SOURCE; the caller owns its strings */
+	uint64_t address;	    /* META_SITE */
+	uint32_t number;	    /* META_SITE */
+};
+/* What a @truth line says; it overrules what the reader counts. */
+struct meta_truth {
+	bool given, damaged;
+	struct grain_truth truth;
+};
+int meta__line(struct event_stream *stream, const char *line, size_t bytes, struct meta_truth *truth,
+	       struct budget *budget, struct meta *out, char why[128]);
+void meta_truth__apply(const struct meta_truth *given, struct event_stream *stream);
+void event_source__clear(struct event_source *source);
+
+int log_reader__read(int fd, const char *path, const struct grain_load_opts *opts, struct event_stream **out,
+		     struct grain_error *err);
+int trace_reader__read(int fd, const char *path, const struct grain_load_opts *opts,
+		       struct event_stream **out, struct grain_error *err);
+
+#endif

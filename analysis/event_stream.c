@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* A file, told apart by its first bytes, into an event_stream. */
+#include "analysis/event_build.h"
+#include "analysis/trace_format.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int event_stream__read(const char *path, const struct grain_load_opts *opts, struct event_stream **out,
+		       struct grain_error *err)
+{
+	char start[8] = "";
+	struct stat st;
+	int fd, error;
+	ssize_t n;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0) {
+		error = -errno;
+		return load_error(err, error, "%s: cannot be opened: %s", path, strerror(-error));
+	}
+	if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
+		error = load_error(err, -EINVAL, "%s: is not a regular file; give a trace or an event log",
+				   path);
+		goto out;
+	}
+	n = pread(fd, start, sizeof(start), 0);
+	if (n < 0)
+		error = load_error(err, -errno, "%s: cannot be read: %s", path, strerror(errno));
+	else if (n == sizeof(start) && memcmp(start, TRACE_MAGIC, sizeof(start)) == 0)
+		error = trace_reader__read(fd, path, opts, out, err);
+	else if (n == sizeof(start) && memcmp(start, "grain-lo", sizeof(start)) == 0)
+		error = log_reader__read(fd, path, opts, out, err);
+	else
+		error = load_error(err, -EBADMSG, "%s: is neither a trace nor an event log%s", path,
+				   n == 0 ? "; it is empty" : "");
+out:
+	close(fd);
+	return error;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The analysis library: a trace file or an event log in, the grain graph, its
+ * metrics and their machine-readable forms out. It needs no privilege and
+ * touches nothing but the files it is told to read and the streams it is told
+ * to write.
+ *
+ * Terms follow Muddukrishna et al., "Grain graphs: OpenMP performance analysis
+ * made easy", PPoPP 2016; README.md in this folder defines every element.
+ * Times are nanoseconds of CLOCK_MONOTONIC.
+ *
+ * A graph is immutable once loaded. All strings and arrays that it hands out
+ * belong to it and live as long as it does. Indices run from 0 to the matching
+ * count - 1; GRAIN_NONE stands for "no such element".
+ */
+#ifndef GRAIND_GRAIN_H
+#define GRAIND_GRAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define GRAIN_NONE UINT32_MAX
+
+struct grain_graph;
+
+/* One clear line: what is wrong, where, and what to do about it. */
+struct grain_error {
+	char text[512];
+};
+
+struct grain_load_opts {
+	bool keep_going;    /* analyse what is sound of a damaged file, marked incomplete */
+	bool keep_events;   /* keep what grain_graph__write_log needs (about 40 bytes an event) */
+	uint64_t max_bytes; /* memory bound; 0 = 8 GiB */
+	/* Flag load balance only above 1 + this (0.1 = ten percent); 0 = the definition's own threshold. */
+	double load_balance_tolerance;
+	/* Called now and then with the share done (0..1); may be NULL. */
+	void (*progress)(void *ctx, double done);
+	void *progress_ctx;
+};
+
+/*
+ * Reads `path` (a trace or an event log; told apart by content), builds the
+ * graph and computes all metrics. On success *out owns the graph. On failure
+ * returns a negative errno (-EBADMSG for damaged content, -E2BIG for the
+ * memory bound), *out is untouched and *err says why. opts and err may be NULL.
+ */
+int grain_graph__load(const char *path, const struct grain_load_opts *opts, struct grain_graph **out,
+		      struct grain_error *err);
+void grain_graph__free(struct grain_graph *graph); /* accepts NULL */
+
+/* ---- what was observed ------------------------------------------------ */
+
+struct grain_info {
+	const char *host, *kernel, *exe, *command, *runtime; /* "" when unknown */
+	const char *source;				     /* "uprobes", "shim" or "log" */
+	int64_t pid, uid;				     /* -1 when unknown */
+	uint32_t cores, sockets;
+	uint32_t threads;	   /* the largest team seen, at least 1 */
+	uint64_t start_ns, end_ns; /* first and last event */
+	bool late;		   /* attached to a process that already ran */
+	bool damaged;		   /* keep_going over a file that is not whole */
+	double ns_per_event;	   /* cost of one event in the observed program; NAN when unknown */
+	uint64_t resolution_ns;	   /* grains shorter than this are dominated by measuring; 0 unknown */
+};
+const struct grain_info *grain_graph__info(const struct grain_graph *graph);
+
+/* Everything that was not seen or did not fit, by cause. */
+struct grain_truth {
+	uint64_t events;	   /* read from the file */
+	uint64_t lost;		   /* missing events, all causes */
+	uint64_t unmatched_begins; /* a body whose creation was not seen */
+	uint64_t unmatched_ends;   /* an end without its begin */
+	uint64_t never_begun;	   /* creations whose body was not seen */
+	uint64_t never_ended;	   /* bodies whose end was not seen */
+	uint64_t unclosed_waits;   /* waits whose end was not seen */
+	uint64_t incomplete_grains;
+	uint64_t incomplete_regions;
+	uint64_t read_faults;
+	uint64_t below_resolution;	  /* grains shorter than info.resolution_ns */
+	uint64_t conservation_violations; /* threads whose parts do not sum to their wall time */
+	const char *first_violation;	  /* one line, or "" */
+};
+const struct grain_truth *grain_graph__truth(const struct grain_graph *graph);
+
+/* Another named loss counter of the capture ("ring-full", ...), in file order. */
+size_t grain_graph__loss_count(const struct grain_graph *graph);
+const char *grain_graph__loss(const struct grain_graph *graph, size_t index, uint64_t *count);
+
+/* ---- definitions: constructs in the source ---------------------------- */
+
+struct grain_definition {
+	const char *source; /* "fib.c:8", or "module+0x1234" without debug information */
+	const char *file;   /* full path as in the debug information, "" when unknown */
+	const char *function;
+	const char *kind; /* "task", "parallel", "taskwait", ... */
+	uint32_t line;	  /* 0 when unknown */
+};
+size_t grain_graph__definition_count(const struct grain_graph *graph);
+void grain_graph__definition(const struct grain_graph *graph, uint32_t definition,
+			     struct grain_definition *out);
+
+/* ---- contexts: what executes fragments -------------------------------- */
+
+enum grain_context_kind {
+	GRAIN_INITIAL,	/* the initial task of the process */
+	GRAIN_IMPLICIT, /* an implicit task: one team member of a region */
+	GRAIN_TASK,	/* an explicit task (a grain) */
+	GRAIN_CHUNK,	/* a loop chunk or a section (a grain) */
+};
+
+enum grain_problem {
+	GRAIN_PROBLEM_PARALLEL_BENEFIT,
+	GRAIN_PROBLEM_LOAD_BALANCE,
+	GRAIN_PROBLEM_WORK_DEVIATION,
+	GRAIN_PROBLEM_INSTANTANEOUS_PARALLELISM,
+	GRAIN_PROBLEM_SCATTER,
+	GRAIN_PROBLEM_MEMORY_HIERARCHY_UTILIZATION,
+	GRAIN_PROBLEM_COUNT
+};
+
+struct grain_context {
+	enum grain_context_kind kind;
+	uint32_t parent;     /* context, GRAIN_NONE for the initial task and for orphans */
+	uint32_t definition; /* GRAIN_NONE when unknown */
+	uint32_t region;     /* of an implicit task; else the innermost enclosing region or GRAIN_NONE */
+	uint32_t join;	     /* the join that synchronizes it, GRAIN_NONE when none was seen */
+	uint32_t depth;	     /* explicit tasks above it: 0 for a task made by an implicit or initial task */
+	uint32_t first_item, item_count; /* see struct grain_item */
+	uint64_t start_ns, end_ns;	 /* begin and end of its body */
+	uint64_t exec_ns;		 /* sum of its fragments */
+	uint64_t create_ns;		 /* 0 for initial and implicit */
+	uint64_t wait_ns;		 /* sum of its own waits, bodies that ran inside taken off */
+	uint32_t flags;			 /* enum event_task_flags */
+	bool undeferred;
+	bool critical;	 /* has a fragment on the critical path */
+	bool incomplete; /* begin, end or creation was not seen */
+	/* Metrics; NAN when absent. */
+	double parallel_benefit;
+	double load_balance; /* of its sibling group or loop */
+	double instantaneous_parallelism;
+	double work_deviation, scatter, memory_hierarchy_utilization;
+	uint32_t problems; /* bit 1 << enum grain_problem */
+};
+size_t grain_graph__context_count(const struct grain_graph *graph);
+void grain_graph__context(const struct grain_graph *graph, uint32_t context, struct grain_context *out);
+
+/*
+ * The context's identifier ("0.p0.s0.1.0"), by path enumeration. Writes at
+ * most `size` bytes with a terminating NUL and returns the length it has.
+ */
+size_t grain_graph__context_id(const struct grain_graph *graph, uint32_t context, char *buffer, size_t size);
+
+/* ---- items: what a context did, in order ------------------------------ */
+
+enum grain_item_kind {
+	GRAIN_FRAGMENT,	   /* execution between two runtime calls; may be of length 0 */
+	GRAIN_FORK,	   /* one task creation; ref = the child context */
+	GRAIN_REGION,	   /* a parallel region that this context encountered; ref = region */
+	GRAIN_JOIN,	   /* a wait; ref = join */
+	GRAIN_BOOKKEEPING, /* ref = loop, GRAIN_NONE for now */
+	GRAIN_CHUNK_ITEM,  /* ref = the chunk's context */
+};
+
+struct grain_item {
+	enum grain_item_kind kind;
+	uint32_t ref;
+	uint32_t tid;
+	uint16_t cpu;
+	bool critical;
+	uint64_t start_ns, end_ns;
+	uint64_t own_ns; /* length, less bodies of other contexts that ran inside on this thread */
+};
+void grain_graph__item(const struct grain_graph *graph, uint32_t item, struct grain_item *out);
+
+/* ---- joins ------------------------------------------------------------ */
+
+enum grain_join_kind {
+	GRAIN_JOIN_TASKWAIT,
+	GRAIN_JOIN_TASKGROUP,
+	GRAIN_JOIN_BARRIER,
+	GRAIN_JOIN_REGION_END,
+	GRAIN_JOIN_LOOP,
+};
+
+struct grain_join {
+	enum grain_join_kind kind;
+	uint32_t waiter;	   /* the waiting context; for barriers and region ends member 0's */
+	uint32_t region;	   /* of a barrier or region end, else GRAIN_NONE */
+	uint32_t ordinal;	   /* within its waiter, or of the barrier within its region */
+	uint32_t joined;	   /* contexts that it synchronizes */
+	uint64_t start_ns, end_ns; /* first wait begun, last ended */
+	bool critical;
+};
+size_t grain_graph__join_count(const struct grain_graph *graph);
+void grain_graph__join(const struct grain_graph *graph, uint32_t join, struct grain_join *out);
+/* "0.p0.s0.1/j0"; barriers of a team: "<region>/b<n>". As grain_graph__context_id. */
+size_t grain_graph__join_id(const struct grain_graph *graph, uint32_t join, char *buffer, size_t size);
+
+/* ---- parallel regions ------------------------------------------------- */
+
+struct grain_region {
+	uint32_t parent; /* the encountering context */
+	uint32_t definition;
+	uint32_t threads;      /* members */
+	uint32_t first_member; /* index into grain_graph__member, `threads` of them */
+	uint32_t end_join;     /* its GRAIN_JOIN_REGION_END; GRAIN_NONE when no member ended */
+	uint64_t start_ns, end_ns;
+	uint64_t tasks; /* explicit tasks created in it, at any depth */
+	double load_balance;
+	uint32_t max_active_tasks_per_thread;
+	bool incomplete;
+};
+size_t grain_graph__region_count(const struct grain_graph *graph);
+void grain_graph__region(const struct grain_graph *graph, uint32_t region, struct grain_region *out);
+uint32_t grain_graph__member(const struct grain_graph *graph, uint32_t index); /* a context, or GRAIN_NONE */
+size_t grain_graph__region_id(const struct grain_graph *graph, uint32_t region, char *buffer, size_t size);
+
+/* ---- totals ----------------------------------------------------------- */
+
+struct grain_totals {
+	uint64_t grains, tasks, chunks;
+	uint64_t wall_ns, work_ns, span_ns, burdened_span_ns;
+	double average_parallelism; /* work / span, NAN when span is 0 */
+	double measuring_percent;   /* events * ns_per_event of the threads' observed time, NAN unknown */
+	double events_per_s;
+};
+const struct grain_totals *grain_graph__totals(const struct grain_graph *graph);
+
+struct grain_problem_summary {
+	const char *name; /* "parallel_benefit", ... as in the JSON */
+	bool available;
+	const char *why; /* when not available */
+	double threshold;
+	uint64_t grains; /* flagged */
+	double percent;	 /* of complete grains */
+};
+void grain_graph__problem(const struct grain_graph *graph, enum grain_problem problem,
+			  struct grain_problem_summary *out);
+
+struct grain_stat {
+	uint64_t sum, min, max;
+	double mean, stddev;
+};
+
+/* One row of the task profile: all explicit tasks of one definition. */
+struct grain_profile {
+	uint32_t definition;
+	uint64_t instances, leaves, undeferred, incomplete;
+	struct grain_stat exec, create, wait;
+	uint64_t critical_path_ns; /* its fragments on the critical path */
+	uint64_t problem_grains[GRAIN_PROBLEM_COUNT];
+};
+size_t grain_graph__profile_count(const struct grain_graph *graph); /* sorted by exec.sum, largest first */
+void grain_graph__profile(const struct grain_graph *graph, size_t index, struct grain_profile *out);
+
+struct grain_depth {
+	uint32_t depth;
+	uint64_t grains;
+	struct grain_stat exec;
+};
+size_t grain_graph__depth_count(const struct grain_graph *graph);
+void grain_graph__depth(const struct grain_graph *graph, size_t index, struct grain_depth *out);
+
+/* What to do, worst (most time at stake) first. */
+struct grain_advice {
+	enum grain_problem problem;
+	uint32_t definition; /* GRAIN_NONE when it concerns the whole program */
+	uint64_t saves_ns;   /* upper bound of the wall-clock time that curing it saves */
+	const char *finding; /* "8190 tasks average 0.4 us, less than the 1.2 us it costs to create and join
+				one" */
+	const char *text;    /* "stop creating tasks at fib.c:8 below depth 10 (run that part serially)" */
+};
+size_t grain_graph__advice_count(const struct grain_graph *graph);
+void grain_graph__advice(const struct grain_graph *graph, size_t index, struct grain_advice *out);
+
+/* ---- machine-readable forms ------------------------------------------- */
+
+/* All return 0 or a negative errno of the stream. `job` is printed as it is; 0 = no job number. */
+int grain_graph__write_summary_json(const struct grain_graph *graph, uint64_t job, FILE *out);
+int grain_graph__write_grains_json(const struct grain_graph *graph, FILE *out); /* one object a line */
+/* Event log, version 1; -ENODATA unless the graph was loaded with keep_events. */
+int grain_graph__write_log(const struct grain_graph *graph, FILE *out);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A graph's life: from a file or a stream of events to all metrics, and its end. */
+#include "analysis/graph.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_MAX_BYTES (UINT64_C(8) << 30)
+
+static int fail(struct grain_error *err, int error)
+{
+	if (err && !err->text[0]) {
+		if (error == -E2BIG)
+			snprintf(err->text, sizeof err->text,
+				 "the graph needs more memory than the bound allows; raise the bound or "
+				 "analyse less");
+		else
+			snprintf(err->text, sizeof err->text, "cannot build the graph: %s", strerror(-error));
+	}
+	return error;
+}
+
+static void drop_events(struct grain_graph *g)
+{
+	struct event_stream *s = g->stream;
+
+	free(s->events);
+	s->events = NULL;
+	g->memory.used -= (uint64_t)s->capacity * sizeof *s->events;
+	s->count = s->capacity = 0;
+}
+
+static int compute(struct grain_graph *g, const struct grain_load_opts *opts, struct grain_error *err)
+{
+	int error = graph__number_definitions(g);
+
+	if (error == 0)
+		error = graph__replay(g, opts, err);
+	if (error < 0)
+		return error;
+	if (!opts || !opts->keep_events)
+		drop_events(g);
+	error = graph__arrange(g);
+	if (error == 0)
+		error = graph__check_conservation(g);
+	if (error == 0)
+		error = graph__find_span(g);
+	if (error == 0)
+		error = graph__measure_siblings(g);
+	if (error == 0)
+		error = graph__measure_loops(g);
+	if (error < 0)
+		return error;
+	graph__flag_problems(g);
+	error = graph__profile(g);
+	if (error == 0)
+		error = graph__advise(g);
+	memory__release(&g->memory, (void **)&g->path_start, g->context_count, sizeof *g->path_start);
+	memory__release(&g->memory, (void **)&g->path_end, g->context_count, sizeof *g->path_end);
+	return error;
+}
+
+int grain_graph__build(struct event_stream *stream, const struct grain_load_opts *opts,
+		       struct grain_graph **out, struct grain_error *err)
+{
+	struct grain_graph *g = calloc(1, sizeof *g);
+	uint64_t events = (uint64_t)stream->capacity * sizeof *stream->events;
+	int error;
+
+	if (err)
+		err->text[0] = '\0';
+	if (!g) {
+		event_stream__free(stream);
+		return fail(err, -ENOMEM);
+	}
+	g->stream = stream;
+	g->memory.max = opts && opts->max_bytes ? opts->max_bytes : DEFAULT_MAX_BYTES;
+	g->memory.used = events;
+	if (events > g->memory.max) {
+		grain_graph__free(g);
+		return fail(err, -E2BIG);
+	}
+	g->info = stream->info;
+	g->info.threads = 1;
+	g->truth = stream->truth;
+	if (!g->truth.first_violation)
+		g->truth.first_violation = "";
+	g->load_balance_threshold = 1.0 + (opts ? opts->load_balance_tolerance : 0.0);
+	error = compute(g, opts, err);
+	if (error < 0) {
+		grain_graph__free(g);
+		return fail(err, error);
+	}
+	if (g->violation[0])
+		g->truth.first_violation = g->violation;
+	if (opts && opts->progress)
+		opts->progress(opts->progress_ctx, 1.0);
+	*out = g;
+	return 0;
+}
+
+int grain_graph__load(const char *path, const struct grain_load_opts *opts, struct grain_graph **out,
+		      struct grain_error *err)
+{
+	struct event_stream *stream = NULL;
+	int error;
+
+	if (err)
+		err->text[0] = '\0';
+	error = event_stream__read(path, opts, &stream, err);
+	if (error < 0)
+		return fail(err, error);
+	return grain_graph__build(stream, opts, out, err);
+}
+
+void grain_graph__free(struct grain_graph *graph)
+{
+	if (!graph)
+		return;
+	event_stream__free(graph->stream);
+	free(graph->contexts);
+	free(graph->items);
+	free(graph->joins);
+	free(graph->regions);
+	free(graph->members);
+	free(graph->loops);
+	free(graph->chunks);
+	free(graph->visits);
+	free(graph->threads);
+	free(graph->definition_of_source);
+	free(graph->definitions);
+	free(graph->definition_text);
+	free(graph->profiles);
+	free(graph->depths);
+	free(graph->advice);
+	free(graph->imbalance);
+	free(graph->path_start);
+	free(graph->path_end);
+	free(graph);
+}
+
+int grain_graph__write_log(const struct grain_graph *graph, FILE *out)
+{
+	if (!graph->stream->events)
+		return -ENODATA;
+	return event_stream__write_log(graph->stream, out);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The graph as this folder's files see it: arrays of compact structs, one per
+ * kind of element. A context's items lie together, in order; a parent's index
+ * is smaller than its children's.
+ */
+#ifndef GRAIND_GRAPH_H
+#define GRAIND_GRAPH_H
+
+#include "analysis/event.h"
+
+enum {
+	ITEM_OPEN = 1,	   /* while building: not closed yet */
+	ITEM_CRITICAL = 2, /* on the heaviest path */
+	ITEM_JUMP = 4,	   /* a join at which another context's path was the heavier */
+	ITEM_UNCLOSED = 8, /* its end was not seen */
+	ITEM_DROPPED = 16, /* while building: of length 0 and not needed */
+};
+
+struct item {
+	uint64_t start_ns, end_ns;
+	uint64_t own_ns; /* length less other contexts' bodies; while open: those bodies */
+	uint32_t context, ref;
+	uint32_t thread; /* index into threads */
+	uint16_t cpu;
+	uint8_t kind; /* enum grain_item_kind */
+	uint8_t flags;
+};
+
+enum {
+	CONTEXT_UNDEFERRED = 1,
+	CONTEXT_CRITICAL = 2,
+	CONTEXT_INCOMPLETE = 4,
+	CONTEXT_BEGUN = 8,
+	CONTEXT_ENDED = 16,
+	CONTEXT_CREATED = 32,  /* its creation was seen (always true of an initial task) */
+	CONTEXT_LEAF = 64,     /* forks nothing */
+	CONTEXT_UNKNOWN = 128, /* a task or member that was running before observation began */
+};
+
+struct context {
+	uint64_t start_ns, end_ns, exec_ns, create_ns, wait_ns, bookkeeping_ns, off_ns;
+	double cost_ns; /* of creating it and waiting for it, NAN unknown */
+	double load_balance, scatter;
+	uint32_t parent, definition, region, join;
+	uint32_t first_item, item_count;
+	uint32_t item;		  /* the parent's item that holds it, GRAIN_NONE */
+	uint32_t depth;		  /* explicit tasks above */
+	uint32_t ordinal;	  /* last number of its identifier */
+	uint32_t single;	  /* made inside this single of its region, GRAIN_NONE */
+	uint32_t group;		  /* innermost taskgroup around its creation */
+	uint32_t barrier;	  /* join of its team that ends it at the latest */
+	uint32_t frame;		  /* while it is live: its struct frame */
+	uint32_t link;		  /* list of the parent's children that are not joined; waiters of a join */
+	uint32_t number;	  /* of a chunk: index into chunks; of a task: the stream's number */
+	uint32_t min_parallelism; /* smallest number of fragments running during its own */
+	uint16_t task_flags;
+	uint8_t kind; /* enum grain_context_kind */
+	uint8_t flags;
+	uint8_t problems; /* bits 1 << enum grain_problem */
+	bool ready;	  /* while building: created and not begun */
+};
+
+struct join {
+	uint64_t start_ns, end_ns;
+	uint32_t waiter, region;
+	uint32_t ordinal;
+	uint32_t joined;
+	uint32_t next; /* the team's following barrier */
+	uint8_t kind;  /* enum grain_join_kind */
+	uint8_t flags; /* JOIN_* */
+};
+enum { JOIN_CRITICAL = 1, JOIN_REACHED = 2, JOIN_UNCLOSED = 4, JOIN_YIELD = 8 };
+
+struct region {
+	uint64_t start_ns, end_ns;
+	uint64_t tasks;
+	uint64_t idle_ns; /* thread time without anything to run */
+	double load_balance;
+	uint32_t parent, definition;
+	uint32_t ordinal, single;
+	uint32_t item; /* the parent's GRAIN_REGION item */
+	uint32_t declared, threads, first_member;
+	uint32_t first_barrier, last_barrier, barriers;
+	uint32_t end_join;
+	uint32_t loops; /* loops and sections numbered so far */
+	uint32_t max_active;
+	uint32_t active; /* while building: threads that it adds to those that could run fragments */
+	bool begun, ended, incomplete;
+};
+
+/* A worksharing loop or sections construct, one instance. */
+struct loop {
+	uint32_t region, definition;
+	uint32_t ordinal;
+	uint32_t join; /* GRAIN_NONE with nowait */
+	uint32_t chunks;
+	uint32_t members; /* that entered it */
+	double load_balance;
+	uint64_t longest_ns;
+	bool sections, seen, incomplete;
+};
+
+struct chunk {
+	int64_t lower, upper;
+	uint32_t loop, context, visit;
+};
+
+/* One team member's (context's) visit to a loop. */
+struct visit {
+	uint64_t exec_ns;
+	uint32_t loop, member, chunks;
+};
+
+struct member {
+	uint64_t busy_ns; /* fragments run on its thread inside the region */
+	uint32_t region, number, context;
+};
+
+struct thread {
+	uint64_t first_ns, last_ns;
+	uint64_t outside_ns;
+	uint64_t outside_since;
+	uint64_t off_since;
+	uint64_t events; /* still to come, while building */
+	uint32_t tid;
+	uint32_t top; /* frame, GRAIN_NONE when outside of every context */
+	uint32_t cpu;
+	uint8_t first_kind;
+	bool started, framed, off, member;
+};
+
+/* What unequal siblings, or members in a loop, of one definition cost on the critical path. */
+struct imbalance {
+	double excess_ns;	    /* sum of longest minus mean */
+	double longest_ns, mean_ns; /* of the worst group */
+	uint32_t members;
+};
+
+struct memory {
+	uint64_t used, max;
+};
+
+struct grain_graph {
+	struct event_stream *stream;
+	struct grain_info info;
+	struct grain_truth truth;
+	struct grain_totals totals;
+	struct memory memory;
+	double load_balance_threshold;
+	struct imbalance *imbalance; /* per definition and, last, for none */
+	char violation[160];
+
+	struct context *contexts;
+	size_t context_count, context_capacity;
+	struct item *items;
+	size_t item_count, item_capacity;
+	struct join *joins;
+	size_t join_count, join_capacity;
+	struct region *regions;
+	size_t region_count;
+	struct member *members; /* of region r: [first_member, first_member + threads) */
+	size_t member_count, member_capacity;
+	struct loop *loops;
+	size_t loop_count;
+	struct chunk *chunks;
+	size_t chunk_count, chunk_capacity;
+	struct visit *visits;
+	size_t visit_count, visit_capacity;
+	struct thread *threads;
+	size_t thread_count, thread_capacity;
+	uint32_t *definition_of_source; /* by index into stream->sources */
+	struct grain_definition *definitions;
+	size_t definition_count;
+	char *definition_text;
+	bool scheduler_seen; /* off-cpu events exist: cpu time is known */
+
+	struct grain_problem_summary problems[GRAIN_PROBLEM_COUNT];
+	struct grain_profile *profiles;
+	size_t profile_count;
+	struct grain_depth *depths;
+	size_t depth_count;
+	struct advice *advice;
+	size_t advice_count;
+	/* Scratch of the heaviest path, kept until the metrics that need it are done. */
+	uint64_t *path_start, *path_end;
+};
+
+struct advice {
+	struct grain_advice public;
+	char finding[384], text[384];
+};
+
+/*
+ * Takes over `stream` in every case, also on failure. The graph is complete
+ * with all metrics.
+ */
+int grain_graph__build(struct event_stream *stream, const struct grain_load_opts *opts,
+		       struct grain_graph **out, struct grain_error *err);
+
+/*
+ * Makes room for one more element in a growing array; the bound of `memory`
+ * gives -E2BIG. On failure the array is as it was.
+ */
+int memory__grow(struct memory *memory, void **array, size_t *capacity, size_t count, size_t size);
+/* Zeroed array of a fixed length, counted against the bound; NULL in *out for length 0 is possible. */
+int memory__array(struct memory *memory, size_t count, size_t size, void **out);
+/* Frees an array that memory__array made and gives its bytes back to the bound. */
+void memory__release(struct memory *memory, void **array, size_t count, size_t size);
+
+#define GROW(graph, field, count, capacity)                                                                  \
+	((graph)->count < (graph)->capacity                                                                  \
+		 ? 0                                                                                         \
+		 : memory__grow(&(graph)->memory, (void **)&(graph)->field, &(graph)->capacity,              \
+				(graph)->count, sizeof *(graph)->field))
+
+/* The steps of grain_graph__build, in this order. */
+int graph__number_definitions(struct grain_graph *graph); /* graph_definitions.c */
+int graph__replay(struct grain_graph *graph, const struct grain_load_opts *opts,
+		  struct grain_error *err); /* graph_build.c */
+int graph__arrange(
+	struct grain_graph *graph); /* graph_arrange.c: items by context, members by region, joins */
+int graph__check_conservation(struct grain_graph *graph); /* graph_check.c */
+int graph__find_span(struct grain_graph *graph);	  /* metrics_span.c */
+int graph__measure_siblings(struct grain_graph *graph);	  /* metrics_siblings.c */
+int graph__measure_loops(struct grain_graph *graph);	  /* metrics_loops.c */
+void graph__flag_problems(struct grain_graph *graph);	  /* metrics_problems.c */
+int graph__profile(struct grain_graph *graph);		  /* profile.c */
+int graph__advise(struct grain_graph *graph);		  /* advice.c */
+
+/* exec / cost; NAN when absent. */
+double context__benefit(const struct context *c); /* metrics_problems.c */
+/* NAN where it has no fragment of positive length or would be falsified. */
+double context__parallelism(const struct context *c); /* metrics_problems.c */
+
+static inline bool context__is_grain(const struct context *c)
+{
+	return c->kind == GRAIN_TASK || c->kind == GRAIN_CHUNK;
+}
+
+#endif

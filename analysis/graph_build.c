@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The pass over the events: threads, and one handler per kind of event. */
+#include "analysis/graph_replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define PROGRESS_EVENTS (1u << 18)
+
+/* tid -> index into threads, open addressing, a power of two. */
+struct thread_map {
+	uint32_t *slots;
+	size_t size;
+	uint32_t last; /* events of one thread come in runs */
+};
+
+static size_t hash(uint32_t tid, size_t size)
+{
+	return (tid * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (size - 1);
+}
+
+static int map_grow(struct grain_graph *g, struct thread_map *map)
+{
+	struct thread_map larger = {.size = map->size ? map->size * 2 : 256};
+	size_t i, s;
+	int error = memory__array(&g->memory, larger.size, sizeof *larger.slots, (void **)&larger.slots);
+
+	if (error < 0)
+		return error;
+	for (i = 0; i < g->thread_count; i++) {
+		for (s = hash(g->threads[i].tid, larger.size); larger.slots[s];
+		     s = (s + 1) & (larger.size - 1))
+			;
+		larger.slots[s] = (uint32_t)i + 1;
+	}
+	memory__release(&g->memory, (void **)&map->slots, map->size, sizeof *map->slots);
+	larger.last = map->last;
+	*map = larger;
+	return 0;
+}
+
+static int find_thread(struct grain_graph *g, struct thread_map *map, uint32_t tid, uint32_t *out)
+{
+	size_t s;
+	int error;
+
+	if (map->last < g->thread_count && g->threads[map->last].tid == tid) {
+		*out = map->last;
+		return 0;
+	}
+	if (g->thread_count * 2 >= map->size) {
+		error = map_grow(g, map);
+		if (error < 0)
+			return error;
+	}
+	for (s = hash(tid, map->size); map->slots[s]; s = (s + 1) & (map->size - 1)) {
+		if (g->threads[map->slots[s] - 1].tid == tid) {
+			*out = map->last = map->slots[s] - 1;
+			return 0;
+		}
+	}
+	error = GROW(g, threads, thread_count, thread_capacity);
+	if (error < 0)
+		return error;
+	g->threads[g->thread_count] =
+		(struct thread){.tid = tid, .top = GRAIN_NONE, .first_kind = EVENT_KIND_MAX};
+	*out = map->last = (uint32_t)g->thread_count++;
+	map->slots[s] = *out + 1;
+	return 0;
+}
+
+static bool is_structural(uint8_t kind)
+{
+	return (kind >= EVENT_REGION_BEGIN && kind <= EVENT_SINGLE_END && kind != EVENT_DEPEND);
+}
+
+/* Events that only a context that already runs can give. */
+static bool needs_context(uint8_t kind)
+{
+	return kind == EVENT_REGION_BEGIN || kind == EVENT_CREATE_BEGIN || kind == EVENT_WAIT_BEGIN ||
+	       kind == EVENT_GROUP_BEGIN || kind == EVENT_LOOP_BEGIN || kind == EVENT_SECTIONS_BEGIN ||
+	       kind == EVENT_SINGLE_BEGIN;
+}
+
+/* Finds each thread's first and last event, so that both are known when they come. */
+static int survey(struct grain_graph *g, struct thread_map *map)
+{
+	const struct event_stream *s = g->stream;
+	size_t i;
+
+	for (i = 0; i < s->count; i++) {
+		const struct event *e = &s->events[i];
+		struct thread *t;
+		uint32_t thread;
+		int error;
+
+		if (e->kind == EVENT_LOST && e->tid == 0)
+			continue;
+		error = find_thread(g, map, e->tid, &thread);
+		if (error < 0)
+			return error;
+		t = &g->threads[thread];
+		if (t->events++ == 0)
+			t->first_ns = t->outside_since = e->time_ns;
+		t->last_ns = e->time_ns;
+		if (t->first_kind == EVENT_KIND_MAX && is_structural(e->kind))
+			t->first_kind = e->kind;
+	}
+	return 0;
+}
+
+static void off_cpu(struct replay *r, uint32_t thread, bool off)
+{
+	struct grain_graph *g = r->graph;
+	struct thread *t = &g->threads[thread];
+
+	g->scheduler_seen = true;
+	if (!off && t->off && t->top != GRAIN_NONE && frame__on_top_in_fragment(r, t->top))
+		g->contexts[r->frames[t->top].context].off_ns += r->now_ns - t->off_since;
+	t->off = off;
+	t->off_since = r->now_ns;
+}
+
+static int dispatch(struct replay *r, uint32_t thread, const struct event *e)
+{
+	switch (e->kind) {
+	case EVENT_REGION_BEGIN:
+		return replay__region_begin(r, thread, e);
+	case EVENT_REGION_END:
+		return replay__region_end(r, thread, e);
+	case EVENT_MEMBER_BEGIN:
+		return replay__member_begin(r, thread, e);
+	case EVENT_MEMBER_END:
+		return replay__member_end(r, thread, e);
+	case EVENT_CREATE_BEGIN:
+		return replay__create_begin(r, thread, e);
+	case EVENT_CREATE_END:
+		return replay__create_end(r, thread, e);
+	case EVENT_TASK_BEGIN:
+		return replay__task_begin(r, thread, e);
+	case EVENT_TASK_SWITCH:
+		return replay__task_switch(r, thread, e);
+	case EVENT_TASK_END:
+		return replay__task_end(r, thread, e);
+	case EVENT_WAIT_BEGIN:
+		return replay__wait_begin(r, thread, e);
+	case EVENT_WAIT_END:
+		return replay__wait_end(r, thread, e);
+	case EVENT_GROUP_BEGIN:
+		return replay__group_begin(r, thread);
+	case EVENT_LOOP_BEGIN:
+	case EVENT_SECTIONS_BEGIN:
+		return replay__loop_begin(r, thread, e);
+	case EVENT_CHUNK_BEGIN:
+	case EVENT_SECTION_BEGIN:
+		return replay__chunk_begin(r, thread, e);
+	case EVENT_CHUNK_END:
+	case EVENT_SECTION_END:
+		return replay__chunk_end(r, thread, e);
+	case EVENT_LOOP_END:
+	case EVENT_SECTIONS_END:
+		return replay__loop_end(r, thread, e);
+	case EVENT_SINGLE_BEGIN:
+		replay__single_begin(r, thread, e);
+		return 0;
+	case EVENT_SINGLE_END:
+		replay__single_end(r, thread);
+		return 0;
+	case EVENT_OFF_CPU:
+	case EVENT_ON_CPU:
+		off_cpu(r, thread, e->kind == EVENT_OFF_CPU);
+		return 0;
+	case EVENT_LOST:
+		replay__lost(r, thread, e);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int replay_event(struct replay *r, struct thread_map *map, const struct event *e)
+{
+	struct grain_graph *g = r->graph;
+	struct thread *t;
+	uint32_t thread = 0;
+	int error = replay__advance(r, e->time_ns);
+
+	if (error < 0)
+		return error;
+	if (e->kind == EVENT_LOST && e->tid == 0) {
+		replay__lost(r, thread, e);
+		return 0;
+	}
+	error = find_thread(g, map, e->tid, &thread);
+	if (error < 0)
+		return error;
+	t = &g->threads[thread];
+	t->cpu = e->cpu;
+	if (!t->started) {
+		t->started = true;
+		if (needs_context(t->first_kind))
+			error = replay__base(r, thread, false);
+	}
+	if (error == 0)
+		error = dispatch(r, thread, e);
+	if (error == 0 && --t->events == 0)
+		error = replay__thread_close(r, thread);
+	return error;
+}
+
+static int init(struct replay *r)
+{
+	struct grain_graph *g = r->graph;
+	const struct event_stream *s = g->stream;
+	size_t i;
+	int error;
+
+	g->region_count = s->region_count;
+	g->loop_count = s->loop_count;
+	error = memory__array(&g->memory, s->task_count, sizeof(uint32_t), (void **)&r->context_of_task);
+	if (error == 0)
+		error = memory__array(&g->memory, s->region_count, sizeof(uint32_t),
+				      (void **)&r->region_order);
+	if (error == 0)
+		error = memory__array(&g->memory, s->region_count, sizeof *g->regions, (void **)&g->regions);
+	if (error == 0)
+		error = memory__array(&g->memory, s->loop_count, sizeof *g->loops, (void **)&g->loops);
+	if (error < 0)
+		return error;
+	for (i = 0; i < s->task_count; i++)
+		r->context_of_task[i] = GRAIN_NONE;
+	for (i = 0; i < s->region_count; i++) {
+		struct region *region = &g->regions[i];
+
+		region->parent = region->definition = region->single = region->item = region->end_join =
+			region->first_barrier = region->last_barrier = GRAIN_NONE;
+		region->start_ns = UINT64_MAX;
+	}
+	for (i = 0; i < s->loop_count; i++)
+		g->loops[i].region = g->loops[i].definition = g->loops[i].join = GRAIN_NONE;
+	return 0;
+}
+
+int graph__replay(struct grain_graph *graph, const struct grain_load_opts *opts, struct grain_error *err)
+{
+	struct replay r = {.graph = graph, .free_frame = GRAIN_NONE, .active_region = GRAIN_NONE};
+	struct thread_map map = {0};
+	const struct event_stream *s = graph->stream;
+	size_t i = 0;
+	int error = init(&r);
+
+	if (error == 0)
+		error = survey(graph, &map);
+	if (error == 0 && s->count)
+		r.now_ns = graph->info.start_ns = s->events[0].time_ns;
+	for (i = 0; error == 0 && i < s->count; i++) {
+		error = replay_event(&r, &map, &s->events[i]);
+		if (opts && opts->progress && i % PROGRESS_EVENTS == 0)
+			opts->progress(opts->progress_ctx, 0.5 + 0.4 * (double)i / (double)s->count);
+	}
+	if (error == -EBADMSG && err)
+		snprintf(err->text, sizeof err->text, "events are not in time order (event %zu)", i);
+	graph->info.end_ns = r.now_ns;
+	if (error == 0)
+		error = replay__finish(&r);
+	free(map.slots);
+	free(r.frames);
+	free(r.groups);
+	free(r.levels);
+	memory__release(&graph->memory, (void **)&r.context_of_task, s->task_count, sizeof(uint32_t));
+	memory__release(&graph->memory, (void **)&r.region_order, s->region_count, sizeof(uint32_t));
+	return error;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Waits: taskwait, taskgroup and barriers, and what each of them synchronizes. */
+#include "analysis/graph_replay.h"
+
+#include <string.h>
+
+/* How far down a stack an end looks for its begin; deeper ones are unmatched. */
+#define SEARCH_DEPTH 64
+
+static int new_join(struct replay *r, enum grain_join_kind kind, uint32_t *out)
+{
+	struct grain_graph *g = r->graph;
+	int error = GROW(g, joins, join_count, join_capacity);
+	struct join *j;
+
+	if (error < 0)
+		return error;
+	*out = (uint32_t)g->join_count++;
+	j = &g->joins[*out];
+	memset(j, 0, sizeof *j);
+	j->kind = (uint8_t)kind;
+	j->start_ns = UINT64_MAX;
+	j->waiter = j->region = j->next = GRAIN_NONE;
+	return 0;
+}
+
+static int own_join(struct replay *r, uint32_t frame, enum grain_join_kind kind, uint32_t *out)
+{
+	int error = new_join(r, kind, out);
+	struct frame *f = &r->frames[frame];
+	struct join *j;
+
+	if (error < 0)
+		return error;
+	j = &r->graph->joins[*out];
+	j->waiter = f->context;
+	j->ordinal = f->joins++;
+	return 0;
+}
+
+int frame__upcoming_barrier(struct replay *r, uint32_t frame, uint32_t *join)
+{
+	struct grain_graph *g = r->graph;
+	struct frame *f = &r->frames[frame];
+	uint32_t region = g->contexts[f->context].region;
+	bool team = g->contexts[f->context].kind == GRAIN_IMPLICIT && region != GRAIN_NONE;
+	struct region *team_region = team ? &g->regions[region] : NULL;
+	uint32_t *next;
+	int error;
+
+	if (team)
+		next = f->passed == GRAIN_NONE ? &team_region->first_barrier : &g->joins[f->passed].next;
+	else
+		next = &f->upcoming;
+	if (*next != GRAIN_NONE) {
+		*join = *next;
+		return 0;
+	}
+	error = new_join(r, GRAIN_JOIN_BARRIER, join);
+	if (error < 0)
+		return error;
+	if (!team) {
+		f->upcoming = *join;
+		g->joins[*join].waiter = f->context;
+		return 0;
+	}
+	if (f->passed == GRAIN_NONE)
+		team_region->first_barrier = *join;
+	else
+		g->joins[f->passed].next = *join;
+	g->joins[*join].region = region;
+	g->joins[*join].ordinal = team_region->barriers++;
+	team_region->last_barrier = *join;
+	return 0;
+}
+
+static int begin_barrier(struct replay *r, uint32_t frame, const struct event *e, uint32_t *join)
+{
+	struct grain_graph *g = r->graph;
+	struct frame *f = &r->frames[frame];
+	uint8_t kind = g->contexts[f->context].kind;
+	int error;
+
+	if (kind != GRAIN_IMPLICIT && kind != GRAIN_INITIAL)
+		return own_join(r, frame, GRAIN_JOIN_BARRIER, join);
+	f->single = GRAIN_NONE;
+	error = frame__upcoming_barrier(r, frame, join);
+	if (error < 0)
+		return error;
+	f = &r->frames[frame];
+	f->passed = *join;
+	if (f->upcoming != GRAIN_NONE) {
+		g->joins[*join].ordinal = f->joins++;
+		f->upcoming = GRAIN_NONE;
+	}
+	f->children = GRAIN_NONE;
+	if (e->sub == EVENT_WAIT_BARRIER_IMPLICIT && f->loop_left != GRAIN_NONE) {
+		struct loop *loop = &g->loops[f->loop_left];
+
+		if (loop->join == GRAIN_NONE) {
+			loop->join = *join;
+			if (g->joins[*join].kind == GRAIN_JOIN_BARRIER)
+				g->joins[*join].kind = GRAIN_JOIN_LOOP;
+		}
+	}
+	return 0;
+}
+
+int replay__wait_begin(struct replay *r, uint32_t thread, const struct event *e)
+{
+	struct grain_graph *g = r->graph;
+	uint32_t frame, join = GRAIN_NONE;
+	struct join *j;
+	int error = replay__top(r, thread, &frame);
+
+	if (error < 0)
+		return error;
+	switch (e->sub) {
+	case EVENT_WAIT_TASKGROUP:
+		error = own_join(r, frame, GRAIN_JOIN_TASKGROUP, &join);
+		if (error == 0 && r->frames[frame].group != GRAIN_NONE)
+			r->groups[r->frames[frame].group].join = join;
+		break;
+	case EVENT_WAIT_BARRIER:
+	case EVENT_WAIT_BARRIER_IMPLICIT:
+		error = begin_barrier(r, frame, e, &join);
+		break;
+	default:
+		error = own_join(r, frame, GRAIN_JOIN_TASKWAIT, &join);
+		if (error == 0 && e->sub != EVENT_WAIT_TASKWAIT)
+			g->joins[join].flags |= JOIN_YIELD;
+		break;
+	}
+	if (error < 0)
+		return error;
+	j = &g->joins[join];
+	j->flags |= JOIN_REACHED;
+	if (r->now_ns < j->start_ns)
+		j->start_ns = r->now_ns;
+	error = frame__change(r, frame, GRAIN_JOIN, join);
+	r->frames[frame].wait = e->sub;
+	return error;
+}
+
+/* The children that no earlier taskgroup of this context has joined. */
+static void join_children(struct replay *r, struct frame *f, uint32_t join)
+{
+	struct grain_graph *g = r->graph;
+	uint32_t c = f->children;
+
+	while (c != GRAIN_NONE) {
+		struct context *child = &g->contexts[c];
+		uint32_t next = child->link;
+
+		child->join = join;
+		if (child->group != GRAIN_NONE && r->groups[child->group].closed)
+			child->join = r->groups[child->group].join;
+		child->link = GRAIN_NONE;
+		c = next;
+	}
+	f->children = GRAIN_NONE;
+}
+
+static bool waits(const struct replay *r, uint32_t frame, uint8_t kind)
+{
+	const struct frame *f = &r->frames[frame];
+
+	return f->item != GRAIN_NONE && r->graph->items[f->item].kind == GRAIN_JOIN && f->wait == kind;
+}
+
+int replay__wait_end(struct replay *r, uint32_t thread, const struct event *e)
+{
+	struct grain_graph *g = r->graph;
+	uint32_t frame = g->threads[thread].top, join, context;
+	unsigned depth = 0;
+	int error;
+
+	while (frame != GRAIN_NONE && !waits(r, frame, e->sub) && depth++ < SEARCH_DEPTH)
+		frame = r->frames[frame].below;
+	if (frame == GRAIN_NONE || !waits(r, frame, e->sub)) {
+		g->truth.unmatched_ends++;
+		return 0;
+	}
+	error = frame__abandon_above(r, thread, frame);
+	if (error < 0)
+		return error;
+	join = g->items[r->frames[frame].item].ref;
+	error = frame__change(r, frame, GRAIN_FRAGMENT, GRAIN_NONE);
+	if (error < 0)
+		return error;
+	context = r->frames[frame].context;
+	switch (e->sub) {
+	case EVENT_WAIT_TASKWAIT:
+		join_children(r, &r->frames[frame], join);
+		break;
+	case EVENT_WAIT_TASKGROUP:
+		if (r->frames[frame].group != GRAIN_NONE) {
+			struct group *group = &r->groups[r->frames[frame].group];
+
+			group->closed = true;
+			r->frames[frame].group = group->outer;
+		}
+		break;
+	case EVENT_WAIT_BARRIER:
+	case EVENT_WAIT_BARRIER_IMPLICIT:
+		if (g->contexts[context].kind == GRAIN_TASK || g->contexts[context].kind == GRAIN_CHUNK)
+			join_children(r, &r->frames[frame], join);
+		else if (e->sub == EVENT_WAIT_BARRIER_IMPLICIT)
+			r->frames[frame].region_end = join;
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+int replay__group_begin(struct replay *r, uint32_t thread)
+{
+	uint32_t frame;
+	int error = replay__top(r, thread, &frame);
+
+	if (error < 0)
+		return error;
+	error = memory__grow(&r->graph->memory, (void **)&r->groups, &r->group_capacity, r->group_count,
+			     sizeof *r->groups);
+	if (error < 0)
+		return error;
+	r->groups[r->group_count] = (struct group){.join = GRAIN_NONE, .outer = r->frames[frame].group};
+	r->frames[frame].group = (uint32_t)r->group_count++;
+	return 0;
+}

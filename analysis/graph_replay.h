@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The state of the one pass over the events that builds a graph: what every
+ * thread is doing, as a stack of frames. A frame is a context that has begun
+ * and not ended; it is on one thread's stack or parked (suspended, on none).
+ * Of a frame one item is open: a fragment while it is on top, or the runtime
+ * call inside which the frames above run.
+ */
+#ifndef GRAIND_GRAPH_REPLAY_H
+#define GRAIND_GRAPH_REPLAY_H
+
+#include "analysis/graph.h"
+
+/* Numbers given to what is created under one name prefix. */
+struct scope {
+	uint32_t children, regions;
+};
+
+struct frame {
+	uint64_t pushed_ns; /* on its thread since */
+	uint64_t busy_ns;   /* of a member: fragments run on its thread */
+	uint32_t context;
+	uint32_t below, above; /* frames of the same thread */
+	uint32_t thread;       /* GRAIN_NONE while parked */
+	uint32_t item;	       /* the open one; GRAIN_NONE: a fragment that a body interrupted */
+	uint32_t member;       /* frame of the team member (or base) that runs it */
+	uint32_t parked_ref;
+	uint32_t singles, loops_seen, joins;
+	uint32_t single; /* the one it executes */
+	struct scope own, in_single;
+	uint32_t children;   /* list of children not joined */
+	uint32_t group;	     /* innermost taskgroup opened by this context */
+	uint32_t passed;     /* the last barrier of the team that it reached */
+	uint32_t upcoming;   /* of a context without a team: its next barrier */
+	uint32_t loop;	     /* loop that it is in */
+	uint32_t loop_left;  /* loop that it left just now */
+	uint32_t region_end; /* barrier that it left just now */
+	uint32_t visit;
+	uint32_t active; /* of a member: tasks begun on top of it */
+	uint8_t parked_kind;
+	uint8_t wait; /* enum event_wait of the open join */
+	bool lost;    /* it and all below are spoiled by lost events */
+};
+
+struct group {
+	uint32_t join;
+	uint32_t outer;
+	bool closed;
+};
+
+struct level {
+	uint64_t time_ns;
+	uint32_t running;
+};
+
+struct replay {
+	struct grain_graph *graph;
+	struct frame *frames;
+	size_t frame_count, frame_capacity;
+	uint32_t free_frame;
+	struct group *groups;
+	size_t group_count, group_capacity;
+	uint32_t *context_of_task;
+	uint32_t *region_order; /* as they began */
+	size_t regions_begun;
+
+	/* Exact instantaneous parallelism: levels rise from bottom to top. */
+	struct level *levels;
+	size_t level_count, level_capacity;
+	uint64_t now_ns;
+	uint32_t running; /* fragments open */
+	bool changed;	  /* since now_ns */
+
+	/* What threads inside of regions could do. */
+	uint32_t creating, ready, active_threads, active_region;
+};
+
+/* graph_sweep.c */
+int replay__advance(struct replay *r, uint64_t time_ns);
+/* The smallest number of fragments that ran at any time in [start, now). */
+uint32_t replay__least(const struct replay *r, uint64_t start_ns);
+
+/* graph_frames.c; all times are the present event's. */
+int frame__open(struct replay *r, uint32_t frame, enum grain_item_kind kind, uint32_t ref);
+/* keep: a fragment of length 0 stays. */
+void frame__close(struct replay *r, uint32_t frame, bool keep);
+/* Closes what is open and opens `kind`; a call that is still open lost its end. */
+int frame__change(struct replay *r, uint32_t frame, enum grain_item_kind kind, uint32_t ref);
+/* Begins a context on a thread; *frame is its new frame. */
+int frame__enter(struct replay *r, uint32_t thread, uint32_t context, uint32_t *frame);
+/* Ends the context of a frame, wherever it is. */
+int frame__leave(struct replay *r, uint32_t frame);
+int frame__park(struct replay *r, uint32_t frame);
+int frame__resume(struct replay *r, uint32_t frame, uint32_t thread);
+/* Ends all above `frame` (all of the thread when GRAIN_NONE) as never ended. */
+int frame__abandon_above(struct replay *r, uint32_t thread, uint32_t frame);
+/* Marks a context that did not end; the stream's reader may have counted it already. */
+void replay__count_never_ended(struct replay *r, uint32_t context);
+void context__spoil(struct grain_graph *graph, uint32_t context);
+int context__new(struct replay *r, enum grain_context_kind kind, uint32_t parent, uint32_t definition,
+		 uint32_t *out);
+bool frame__on_top_in_fragment(const struct replay *r, uint32_t frame);
+
+/* graph_tasks.c */
+int replay__create_begin(struct replay *r, uint32_t thread, const struct event *e);
+int replay__create_end(struct replay *r, uint32_t thread, const struct event *e);
+int replay__task_begin(struct replay *r, uint32_t thread, const struct event *e);
+int replay__task_switch(struct replay *r, uint32_t thread, const struct event *e);
+int replay__task_end(struct replay *r, uint32_t thread, const struct event *e);
+void replay__lost(struct replay *r, uint32_t thread, const struct event *e);
+/* The thread's top frame; where the thread is in no context, it gets a base. */
+int replay__top(struct replay *r, uint32_t thread, uint32_t *frame);
+int replay__base(struct replay *r, uint32_t thread, bool unknown);
+
+/* graph_teams.c */
+int replay__region_begin(struct replay *r, uint32_t thread, const struct event *e);
+int replay__region_end(struct replay *r, uint32_t thread, const struct event *e);
+int replay__member_begin(struct replay *r, uint32_t thread, const struct event *e);
+int replay__member_end(struct replay *r, uint32_t thread, const struct event *e);
+void replay__single_begin(struct replay *r, uint32_t thread, const struct event *e);
+void replay__single_end(struct replay *r, uint32_t thread);
+
+/* graph_joins.c */
+int replay__wait_begin(struct replay *r, uint32_t thread, const struct event *e);
+int replay__wait_end(struct replay *r, uint32_t thread, const struct event *e);
+int replay__group_begin(struct replay *r, uint32_t thread);
+/* The barrier that ends what the frame creates now; made where there is none yet. */
+int frame__upcoming_barrier(struct replay *r, uint32_t frame, uint32_t *join);
+
+/* graph_loops.c */
+int replay__loop_begin(struct replay *r, uint32_t thread, const struct event *e);
+int replay__chunk_begin(struct replay *r, uint32_t thread, const struct event *e);
+int replay__chunk_end(struct replay *r, uint32_t thread, const struct event *e);
+int replay__loop_end(struct replay *r, uint32_t thread, const struct event *e);
+
+/* graph_finish.c: threads that end, and what was still open at the end. */
+int replay__thread_close(struct replay *r, uint32_t thread);
+int replay__finish(struct replay *r);
+
+static inline struct scope *frame__scope(struct frame *f)
+{
+	return f->single != GRAIN_NONE ? &f->in_single : &f->own;
+}
+
+#endif

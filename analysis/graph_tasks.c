@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Events of explicit tasks, and the base contexts of threads. */
+#include "analysis/graph_replay.h"
+
+int replay__base(struct replay *r, uint32_t thread, bool unknown)
+{
+	struct grain_graph *g = r->graph;
+	uint32_t context, frame;
+	int error;
+
+	error = context__new(r, unknown ? GRAIN_IMPLICIT : GRAIN_INITIAL, GRAIN_NONE, GRAIN_NONE, &context);
+	if (error < 0)
+		return error;
+	if (unknown)
+		g->contexts[context].flags |= CONTEXT_UNKNOWN | CONTEXT_INCOMPLETE;
+	else
+		g->contexts[context].flags |= CONTEXT_CREATED;
+	return frame__enter(r, thread, context, &frame);
+}
+
+int replay__top(struct replay *r, uint32_t thread, uint32_t *frame)
+{
+	struct grain_graph *g = r->graph;
+	const struct thread *t = &g->threads[thread];
+	int error;
+
+	if (t->top == GRAIN_NONE) {
+		/* A worker whose member-begin was lost is in no initial task. */
+		error = replay__base(r, thread, t->member);
+		if (error < 0)
+			return error;
+	}
+	*frame = t->top;
+	return 0;
+}
+
+static uint32_t context_of(const struct replay *r, const struct event *e)
+{
+	return e->id < r->graph->stream->task_count ? r->context_of_task[e->id] : GRAIN_NONE;
+}
+
+static uint8_t trouble_of(const struct replay *r, const struct event *e)
+{
+	const struct event_stream *s = r->graph->stream;
+
+	return s->task_trouble && e->id < s->task_count ? s->task_trouble[e->id] : 0;
+}
+
+static uint32_t definition_of(const struct replay *r, const struct event *e)
+{
+	return e->src < r->graph->stream->source_count ? r->graph->definition_of_source[e->src] : GRAIN_NONE;
+}
+
+static void set_ready(struct replay *r, struct context *c, bool ready)
+{
+	if (c->ready == ready)
+		return;
+	c->ready = ready;
+	r->ready += ready ? 1 : -1;
+}
+
+static int new_task(struct replay *r, const struct event *e, uint32_t parent_frame, uint32_t *out)
+{
+	struct grain_graph *g = r->graph;
+	uint32_t parent = r->frames[parent_frame].context, barrier = GRAIN_NONE;
+	struct frame *f;
+	struct context *c, *p;
+	int error;
+
+	if (g->contexts[parent].kind == GRAIN_IMPLICIT || g->contexts[parent].kind == GRAIN_INITIAL) {
+		error = frame__upcoming_barrier(r, parent_frame, &barrier);
+		if (error < 0)
+			return error;
+	}
+	error = context__new(r, GRAIN_TASK, parent, definition_of(r, e), out);
+	if (error < 0)
+		return error;
+	f = &r->frames[parent_frame];
+	c = &g->contexts[*out];
+	p = &g->contexts[parent];
+	p->flags &= (uint8_t)~CONTEXT_LEAF;
+	c->number = e->id;
+	c->flags |= CONTEXT_CREATED;
+	c->task_flags = (uint16_t)e->value;
+	if (e->value & EVENT_TASK_UNDEFERRED)
+		c->flags |= CONTEXT_UNDEFERRED;
+	c->single = f->single;
+	c->ordinal = frame__scope(f)->children++;
+	c->group = f->group;
+	c->barrier = barrier;
+	if (p->kind == GRAIN_TASK || p->kind == GRAIN_CHUNK) {
+		if (c->group == GRAIN_NONE)
+			c->group = p->group;
+		c->barrier = p->barrier;
+	}
+	c->link = f->children;
+	f->children = *out;
+	if (c->region != GRAIN_NONE)
+		g->regions[c->region].tasks++;
+	r->context_of_task[e->id] = *out;
+	return 0;
+}
+
+int replay__create_begin(struct replay *r, uint32_t thread, const struct event *e)
+{
+	struct grain_graph *g = r->graph;
+	uint32_t frame, context;
+	int error;
+
+	if (e->id >= g->stream->task_count || context_of(r, e) != GRAIN_NONE) {
+		g->truth.unmatched_begins++;
+		return 0;
+	}
+	error = replay__top(r, thread, &frame);
+	if (error == 0)
+		error = new_task(r, e, frame, &context);
+	if (error == 0)
+		error = frame__change(r, frame, GRAIN_FORK, context);
+	return error;
+}
+
+int replay__create_end(struct replay *r, uint32_t thread, const struct event *e)
+{
+	struct grain_graph *g = r->graph;
+	uint32_t child = context_of(r, e), frame;
+	const struct item *item;
+	int error;
+
+	if (child == GRAIN_NONE || g->contexts[child].parent == GRAIN_NONE)
+		goto unmatched;
+	frame = g->contexts[g->contexts[child].parent].frame;
+	if (frame == GRAIN_NONE || r->frames[frame].thread != thread || r->frames[frame].item == GRAIN_NONE)
+		goto unmatched;
+	item = &g->items[r->frames[frame].item];
+	if (item->kind != GRAIN_FORK || item->ref != child)
+		goto unmatched;
+	error = frame__abandon_above(r, thread, frame);
+	if (error < 0)
+		return error;
+	if (!(g->contexts[child].flags & CONTEXT_BEGUN) && !(trouble_of(r, e) & EVENT_TROUBLE_NO_BEGIN))
+		set_ready(r, &g->contexts[child], true);
+	return frame__change(r, frame, GRAIN_FRAGMENT, GRAIN_NONE);
+unmatched:
+	g->truth.unmatched_ends++;
+	return 0;
+}
+
+int replay__task_begin(struct replay *r, uint32_t thread, const struct event *e)
+{
+	struct grain_graph *g = r->graph;
+	uint32_t context = context_of(r, e), top = g->threads[thread].top, frame;
+	uint8_t trouble = trouble_of(r, e);
+	int error;
+
+	if (e->id >= g->stream->task_count) {
+		g->truth.unmatched_begins++;
+		return 0;
+	}
+	if (context == GRAIN_NONE) {
+		error = context__new(r, GRAIN_TASK, GRAIN_NONE, definition_of(r, e), &context);
+		if (error < 0)
+			return error;
+		g->contexts[context].number = e->id;
+		if (top != GRAIN_NONE && r->frames[top].member != GRAIN_NONE)
+			g->contexts[context].region =
+				g->contexts[r->frames[r->frames[top].member].context].region;
+		r->context_of_task[e->id] = context;
+		context__spoil(g, context);
+		if (!(trouble & EVENT_TROUBLE_NO_CREATE))
+			g->truth.unmatched_begins++;
+	} else if (g->contexts[context].flags & CONTEXT_BEGUN) {
+		context__spoil(g, context);
+		g->truth.unmatched_begins++;
+		return 0;
+	}
+	if (trouble)
+		context__spoil(g, context);
+	set_ready(r, &g->contexts[context], false);
+	return frame__enter(r, thread, context, &frame);
+}
+
+int replay__task_switch(struct replay *r, uint32_t thread, const struct event *e)
+{
+	struct grain_graph *g = r->graph;
+	uint32_t context = context_of(r, e), frame;
+	int error;
+
+	frame = context == GRAIN_NONE ? GRAIN_NONE : g->contexts[context].frame;
+	if (frame == GRAIN_NONE) {
+		g->truth.unmatched_begins++;
+		return 0;
+	}
+	if (r->frames[frame].thread == thread) {
+		while (g->threads[thread].top != frame) {
+			error = frame__park(r, g->threads[thread].top);
+			if (error < 0)
+				return error;
+		}
+		return 0;
+	}
+	error = frame__park(r, frame);
+	return error < 0 ? error : frame__resume(r, frame, thread);
+}
+
+int replay__task_end(struct replay *r, uint32_t thread, const struct event *e)
+{
+	struct grain_graph *g = r->graph;
+	uint32_t context = context_of(r, e), frame;
+	int error;
+
+	frame = context == GRAIN_NONE ? GRAIN_NONE : g->contexts[context].frame;
+	if (frame == GRAIN_NONE) {
+		g->truth.unmatched_ends++;
+		return 0;
+	}
+	/* On a thread that did not run it: where it ended can only be guessed. */
+	if (r->frames[frame].thread != thread) {
+		context__spoil(g, context);
+		g->truth.unmatched_ends++;
+		error = frame__park(r, frame);
+		return error < 0 ? error : frame__leave(r, frame);
+	}
+	error = frame__abandon_above(r, thread, frame);
+	return error < 0 ? error : frame__leave(r, frame);
+}
+
+static void spoil_stack(struct replay *r, uint32_t thread)
+{
+	uint32_t f;
+
+	for (f = r->graph->threads[thread].top; f != GRAIN_NONE && !r->frames[f].lost;
+	     f = r->frames[f].below) {
+		context__spoil(r->graph, r->frames[f].context);
+		r->frames[f].lost = true;
+	}
+}
+
+void replay__lost(struct replay *r, uint32_t thread, const struct event *e)
+{
+	size_t i;
+
+	if (e->tid != 0) {
+		spoil_stack(r, thread);
+		return;
+	}
+	for (i = 0; i < r->graph->thread_count; i++)
+		spoil_stack(r, (uint32_t)i);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A streaming JSON writer: compact, ASCII digits whatever the locale, valid
+ * whatever the strings contain (what is not UTF-8 becomes U+FFFD; numbers that
+ * JSON does not have become null). The caller keeps keys and braces balanced.
+ */
+#ifndef GRAIND_JSON_OUT_H
+#define GRAIND_JSON_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define JSON_OUT_BUFFER (1u << 18)
+
+struct json_out {
+	FILE *stream;
+	size_t used;
+	int error; /* the first one, negative errno; nothing is written after it */
+	bool comma;
+	char buffer[JSON_OUT_BUFFER];
+};
+
+struct json_out *json_out__new(FILE *stream); /* NULL when out of memory */
+/* Writes what is buffered and frees; the first error of the stream or 0. Accepts NULL. */
+int json_out__finish(struct json_out *out);
+
+void json_out__open(struct json_out *out, char bracket);  /* '{' or '[' */
+void json_out__close(struct json_out *out, char bracket); /* '}' or ']' */
+void json_out__line(struct json_out *out);		  /* ends a value of newline-delimited JSON */
+
+void json_out__key(struct json_out *out, const char *plain); /* needs no escaping */
+/* `,"key":` as it is, `length` bytes: a key that is not the first of its object. */
+void json_out__raw_key(struct json_out *out, const char *text, size_t length);
+/* After a string that serves as a key. */
+void json_out__colon(struct json_out *out);
+void json_out__null(struct json_out *out);
+void json_out__bool(struct json_out *out, bool value);
+void json_out__uint(struct json_out *out, uint64_t value);
+void json_out__int(struct json_out *out, int64_t value);
+/* Nine significant digits at most; NAN and infinities are null. */
+void json_out__double(struct json_out *out, double value);
+void json_out__string(struct json_out *out, const char *text); /* NULL is null */
+/* `length` bytes that need no escaping. */
+void json_out__plain(struct json_out *out, const char *text, size_t length);
+
+#endif

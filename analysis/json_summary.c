@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The summary as JSON. */
+#include "analysis/graph.h"
+#include "analysis/graph_ids.h"
+#include "analysis/json_out.h"
+#include "analysis/metrics.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+static void key_uint(struct json_out *o, const char *key, uint64_t value)
+{
+	json_out__key(o, key);
+	json_out__uint(o, value);
+}
+
+static void key_double(struct json_out *o, const char *key, double value)
+{
+	json_out__key(o, key);
+	json_out__double(o, value);
+}
+
+static void key_string(struct json_out *o, const char *key, const char *value)
+{
+	json_out__key(o, key);
+	json_out__string(o, value);
+}
+
+static void key_stat(struct json_out *o, const char *key, const struct grain_stat *s)
+{
+	json_out__key(o, key);
+	json_out__open(o, '{');
+	key_uint(o, "sum", s->sum);
+	key_double(o, "mean", s->mean);
+	key_uint(o, "min", s->min);
+	key_uint(o, "max", s->max);
+	key_double(o, "stddev", s->stddev);
+	json_out__close(o, '}');
+}
+
+static void key_source(struct json_out *o, const struct grain_graph *g, uint32_t definition)
+{
+	key_string(o, "source", definition == GRAIN_NONE ? NULL : g->definitions[definition].source);
+}
+
+/* Identifiers can be as long as a graph is deep: written with a buffer of the right length. */
+static void key_id(struct json_out *o, const char *key, const struct grain_graph *g, enum id_kind kind,
+		   uint32_t index)
+{
+	size_t length = graph__id(g, kind, index, NULL, 0);
+	char *text = malloc(length + 1);
+
+	json_out__key(o, key);
+	if (!text) {
+		o->error = o->error ? o->error : -ENOMEM;
+		json_out__null(o);
+		return;
+	}
+	graph__id(g, kind, index, text, length + 1);
+	json_out__plain(o, text, length);
+	free(text);
+}
+
+static void write_head(struct json_out *o, const struct grain_graph *g, uint64_t job)
+{
+	const struct grain_info *info = &g->info;
+	const struct grain_truth *t = &g->truth;
+	size_t i;
+
+	json_out__key(o, "job");
+	if (job)
+		json_out__uint(o, job);
+	else
+		json_out__null(o);
+	json_out__key(o, "pid");
+	if (info->pid >= 0)
+		json_out__int(o, info->pid);
+	else
+		json_out__null(o);
+	key_string(o, "exe", info->exe);
+	key_string(o, "cmd", info->command);
+	json_out__key(o, "uid");
+	if (info->uid >= 0)
+		json_out__int(o, info->uid);
+	else
+		json_out__null(o);
+	key_string(o, "host", info->host);
+	key_string(o, "runtime", info->runtime);
+	key_uint(o, "threads", info->threads);
+	key_uint(o, "start_ns", info->start_ns);
+	key_uint(o, "wall_ns", g->totals.wall_ns);
+	key_string(o, "source", info->source);
+	json_out__key(o, "late");
+	json_out__bool(o, info->late);
+	json_out__key(o, "damaged");
+	json_out__bool(o, info->damaged);
+	json_out__key(o, "grains");
+	json_out__open(o, '{');
+	key_uint(o, "total", g->totals.grains);
+	key_uint(o, "tasks", g->totals.tasks);
+	key_uint(o, "chunks", g->totals.chunks);
+	key_uint(o, "incomplete", t->incomplete_grains);
+	key_uint(o, "below_resolution", t->below_resolution);
+	json_out__close(o, '}');
+	json_out__key(o, "events");
+	json_out__open(o, '{');
+	key_uint(o, "seen", t->events);
+	key_uint(o, "lost", t->lost);
+	key_uint(o, "unmatched_begins", t->unmatched_begins);
+	key_uint(o, "unmatched_ends", t->unmatched_ends);
+	key_uint(o, "never_begun", t->never_begun);
+	key_uint(o, "never_ended", t->never_ended);
+	key_uint(o, "unclosed_waits", t->unclosed_waits);
+	key_uint(o, "read_faults", t->read_faults);
+	json_out__key(o, "losses");
+	json_out__open(o, '{');
+	for (i = 0; i < g->stream->loss_count; i++) {
+		json_out__string(o, g->stream->losses[i].cause);
+		json_out__colon(o);
+		json_out__uint(o, g->stream->losses[i].count);
+	}
+	json_out__close(o, '}');
+	json_out__close(o, '}');
+	json_out__key(o, "conservation");
+	json_out__open(o, '{');
+	key_uint(o, "violations", t->conservation_violations);
+	key_string(o, "first", t->first_violation[0] ? t->first_violation : NULL);
+	json_out__close(o, '}');
+	key_uint(o, "incomplete_regions", t->incomplete_regions);
+	key_uint(o, "work_ns", g->totals.work_ns);
+	key_uint(o, "span_ns", g->totals.span_ns);
+	key_uint(o, "burdened_span_ns", g->totals.burdened_span_ns);
+	key_double(o, "average_parallelism", g->totals.average_parallelism);
+	json_out__key(o, "overhead");
+	json_out__open(o, '{');
+	key_double(o, "events_per_s", g->totals.events_per_s);
+	key_double(o, "ns_per_event", info->ns_per_event);
+	key_double(o, "percent", g->totals.measuring_percent);
+	json_out__close(o, '}');
+}
+
+static void write_problems(struct json_out *o, const struct grain_graph *g)
+{
+	size_t i;
+
+	json_out__key(o, "problems");
+	json_out__open(o, '{');
+	for (i = 0; i < GRAIN_PROBLEM_COUNT; i++) {
+		const struct grain_problem_summary *p = &g->problems[i];
+
+		json_out__key(o, p->name);
+		json_out__open(o, '{');
+		json_out__key(o, "available");
+		json_out__bool(o, p->available);
+		if (p->available) {
+			key_double(o, "threshold", p->threshold);
+			key_uint(o, "grains", p->grains);
+			key_double(o, "percent", p->percent);
+		} else {
+			key_string(o, "why", p->why);
+		}
+		json_out__close(o, '}');
+	}
+	json_out__close(o, '}');
+}
+
+static void write_definitions(struct json_out *o, const struct grain_graph *g)
+{
+	size_t i, k;
+
+	json_out__key(o, "definitions");
+	json_out__open(o, '[');
+	for (i = 0; i < g->profile_count; i++) {
+		const struct grain_profile *p = &g->profiles[i];
+		const struct grain_definition *d =
+			p->definition == GRAIN_NONE ? NULL : &g->definitions[p->definition];
+		uint64_t complete = p->instances - p->incomplete;
+
+		json_out__open(o, '{');
+		json_out__key(o, "definition");
+		if (d)
+			json_out__uint(o, p->definition);
+		else
+			json_out__null(o);
+		key_source(o, g, p->definition);
+		key_string(o, "func", d ? d->function : NULL);
+		key_string(o, "kind", d && d->kind[0] ? d->kind : "task");
+		key_uint(o, "instances", p->instances);
+		key_uint(o, "leaves", p->leaves);
+		key_uint(o, "undeferred", p->undeferred);
+		key_uint(o, "incomplete", p->incomplete);
+		key_stat(o, "exec_ns", &p->exec);
+		key_stat(o, "create_ns", &p->create);
+		key_stat(o, "wait_ns", &p->wait);
+		key_uint(o, "critical_path_ns", p->critical_path_ns);
+		json_out__key(o, "problems");
+		json_out__open(o, '{');
+		for (k = 0; k < GRAIN_PROBLEM_COUNT; k++) {
+			if (!g->problems[k].available)
+				continue;
+			json_out__key(o, g->problems[k].name);
+			json_out__open(o, '{');
+			key_uint(o, "grains", p->problem_grains[k]);
+			key_double(o, "percent",
+				   complete ? 100.0 * (double)p->problem_grains[k] / (double)complete : NAN);
+			json_out__close(o, '}');
+		}
+		json_out__close(o, '}');
+		json_out__close(o, '}');
+	}
+	json_out__close(o, ']');
+}
+
+static void write_regions(struct json_out *o, const struct grain_graph *g)
+{
+	size_t i;
+
+	json_out__key(o, "regions");
+	json_out__open(o, '[');
+	for (i = 0; i < g->region_count; i++) {
+		const struct region *r = &g->regions[i];
+
+		json_out__open(o, '{');
+		key_id(o, "id", g, ID_REGION, (uint32_t)i);
+		key_source(o, g, r->definition);
+		key_uint(o, "threads", r->threads);
+		key_uint(o, "start_ns", r->start_ns);
+		key_uint(o, "wall_ns", r->end_ns - r->start_ns);
+		key_uint(o, "tasks", r->tasks);
+		key_double(o, "load_balance", r->load_balance);
+		key_uint(o, "max_active_tasks_per_thread", r->max_active);
+		json_out__key(o, "incomplete");
+		json_out__bool(o, r->incomplete);
+		json_out__close(o, '}');
+	}
+	json_out__close(o, ']');
+}
+
+static void write_loop(struct json_out *o, const struct grain_graph *g, const struct loop *loop)
+{
+	char text[32];
+	size_t length = loop->region == GRAIN_NONE ? 1 : graph__id(g, ID_REGION, loop->region, NULL, 0);
+	char *id = malloc(length + sizeof text);
+
+	json_out__open(o, '{');
+	json_out__key(o, "id");
+	if (!id) {
+		o->error = o->error ? o->error : -ENOMEM;
+		json_out__null(o);
+	} else {
+		if (loop->region == GRAIN_NONE)
+			id[0] = '0';
+		else
+			graph__id(g, ID_REGION, loop->region, id, length + 1);
+		length += (size_t)snprintf(id + length, sizeof text, "/%c%u", loop->sections ? 'x' : 'l',
+					   loop->ordinal);
+		json_out__plain(o, id, length);
+		free(id);
+	}
+	key_source(o, g, loop->definition);
+	key_string(o, "schedule", loop->sections ? "sections" : NULL);
+	json_out__key(o, "chunk");
+	json_out__null(o);
+	key_uint(o, "chunks", loop->chunks);
+	key_double(o, "load_balance", loop->load_balance);
+	json_out__key(o, "minimum_cores");
+	json_out__null(o);
+	json_out__close(o, '}');
+}
+
+static void write_tables(struct json_out *o, const struct grain_graph *g)
+{
+	size_t i;
+
+	json_out__key(o, "loops");
+	json_out__open(o, '[');
+	for (i = 0; i < g->loop_count; i++)
+		if (g->loops[i].seen)
+			write_loop(o, g, &g->loops[i]);
+	json_out__close(o, ']');
+	json_out__key(o, "depths");
+	json_out__open(o, '[');
+	for (i = 0; i < g->depth_count; i++) {
+		json_out__open(o, '{');
+		key_uint(o, "depth", g->depths[i].depth);
+		key_uint(o, "grains", g->depths[i].grains);
+		key_stat(o, "exec_ns", &g->depths[i].exec);
+		json_out__close(o, '}');
+	}
+	json_out__close(o, ']');
+	json_out__key(o, "advice");
+	json_out__open(o, '[');
+	for (i = 0; i < g->advice_count; i++) {
+		const struct grain_advice *a = &g->advice[i].public;
+
+		json_out__open(o, '{');
+		key_string(o, "problem", g->problems[a->problem].name);
+		key_source(o, g, a->definition);
+		key_string(o, "finding", a->finding);
+		key_string(o, "text", a->text);
+		key_uint(o, "saves_ns", a->saves_ns);
+		json_out__close(o, '}');
+	}
+	json_out__close(o, ']');
+}
+
+int grain_graph__write_summary_json(const struct grain_graph *graph, uint64_t job, FILE *out)
+{
+	struct json_out *o = json_out__new(out);
+
+	if (!o)
+		return -ENOMEM;
+	json_out__open(o, '{');
+	write_head(o, graph, job);
+	write_problems(o, graph);
+	write_definitions(o, graph);
+	write_regions(o, graph);
+	write_tables(o, graph);
+	json_out__close(o, '}');
+	json_out__line(o);
+	return json_out__finish(o);
+}

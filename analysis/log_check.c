@@ -1,0 +1,582 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Whether the events of a log make sense together: what is open on each
+ * thread, what may follow what. Numbers become dense in order of first
+ * appearance, so that a log that was written out and read again is equal.
+ */
+#include "analysis/event_build.h"
+#include "analysis/number_map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_MEMBERS (1u << 20)
+
+enum { SEEN_CREATE = 1, SEEN_BEGIN = 2, SEEN_END = 4 };
+
+struct frame {
+	uint8_t kind; /* of the event that opened it */
+	uint8_t sub;
+	bool left; /* of a member: its last barrier is over */
+	uint32_t id;
+	uint64_t value;
+};
+
+struct thread {
+	uint32_t tid;
+	uint16_t cpu;
+	bool begun;
+	struct frame *frames;
+	size_t depth, capacity;
+};
+
+struct log_check {
+	struct event_stream *stream;
+	const uint32_t *lines;
+	struct budget *budget;
+	struct number_map thread_of, members;
+	struct thread *threads;
+	uint32_t thread_count;
+	/* By the number the reader gave: what is where in the file, and the dense number. */
+	uint32_t *task_new, *region_new, *loop_new;
+	uint8_t *task_in_file, *region_in_file;
+	/* By dense number. */
+	uint8_t *task_seen, *region_ended;
+	uint32_t *task_thread;
+	uint32_t task_max, region_max, loop_max;
+};
+
+static int thread_of(struct log_check *c, uint32_t tid, struct thread **out)
+{
+	uint32_t index = number_map__get(&c->thread_of, tid);
+
+	if (index == GRAIN_NONE) {
+		int error = array__grow(&c->threads, c->thread_count, sizeof(*c->threads), c->budget);
+
+		index = c->thread_count;
+		if (!error)
+			error = number_map__put(&c->thread_of, tid, index);
+		if (error)
+			return error;
+		c->threads[c->thread_count++] = (struct thread){.tid = tid};
+	}
+	*out = &c->threads[index];
+	return 0;
+}
+
+static int push(struct log_check *c, struct thread *t, struct frame frame)
+{
+	if (t->depth == t->capacity) {
+		size_t more = t->capacity ? t->capacity : 16;
+		struct frame *frames;
+
+		if (budget__take(c->budget, more * sizeof(*frames)))
+			return -E2BIG;
+		frames = realloc(t->frames, (t->capacity + more) * sizeof(*frames));
+		if (!frames)
+			return -ENOMEM;
+		t->frames = frames;
+		t->capacity += more;
+	}
+	t->frames[t->depth++] = frame;
+	return 0;
+}
+
+static uint32_t dense(uint32_t *table, uint32_t old, uint32_t *count)
+{
+	if (table[old] == GRAIN_NONE)
+		table[old] = (*count)++;
+	return table[old];
+}
+
+/* The task whose code the thread executes below `depth` open things; GRAIN_NONE for others. */
+static uint32_t running_task(const struct thread *t, size_t depth)
+{
+	while (depth-- > 0) {
+		if (t->frames[depth].kind == EVENT_TASK_BEGIN)
+			return t->frames[depth].id;
+		if (t->frames[depth].kind == EVENT_MEMBER_BEGIN)
+			break;
+	}
+	return GRAIN_NONE;
+}
+
+static void trouble(struct log_check *c, uint32_t task, unsigned bit)
+{
+	if (task != GRAIN_NONE)
+		c->stream->task_trouble[task] |= (uint8_t)bit;
+}
+
+/* Takes the task, with what is open in it, from where it was to the top of `to`. */
+static int resume(struct log_check *c, uint32_t task, struct thread *to)
+{
+	struct thread *from = &c->threads[c->task_thread[task]];
+	size_t first = from->depth, last;
+	int error = 0;
+
+	while (first > 0 &&
+	       !(from->frames[first - 1].kind == EVENT_TASK_BEGIN && from->frames[first - 1].id == task))
+		first--;
+	first--;
+	last = first + 1;
+	while (last < from->depth && from->frames[last].kind != EVENT_TASK_BEGIN &&
+	       from->frames[last].kind != EVENT_MEMBER_BEGIN)
+		last++;
+	for (size_t i = first; i < last && !error; i++)
+		error = push(c, to, from->frames[i]);
+	if (error)
+		return error;
+	memmove(&from->frames[first], &from->frames[last], (from->depth - last) * sizeof(*from->frames));
+	from->depth -= last - first;
+	c->task_thread[task] = (uint32_t)(to - c->threads);
+	return 0;
+}
+
+static void mark_lost(struct log_check *c, uint32_t tid)
+{
+	for (uint32_t i = 0; i < c->thread_count; i++) {
+		const struct thread *t = &c->threads[i];
+
+		for (size_t k = 0; k < t->depth && (tid == 0 || tid == t->tid); k++) {
+			const struct frame *f = &t->frames[k];
+
+			if (f->kind == EVENT_TASK_BEGIN)
+				trouble(c, f->id, EVENT_TROUBLE_LOST);
+			else if ((f->kind == EVENT_MEMBER_BEGIN || f->kind == EVENT_REGION_BEGIN) &&
+				 f->id != GRAIN_NONE)
+				c->stream->region_trouble[f->id] |= EVENT_TROUBLE_LOST;
+		}
+	}
+}
+
+/* The kind of event that opens what this one ends; EVENT_KIND_MAX when it ends nothing. */
+static enum event_kind opener(uint8_t kind)
+{
+	switch (kind) {
+	case EVENT_REGION_END:
+	case EVENT_MEMBER_END:
+	case EVENT_CREATE_END:
+	case EVENT_WAIT_END:
+	case EVENT_CHUNK_END:
+	case EVENT_SECTION_END:
+	case EVENT_SINGLE_END:
+		return (enum event_kind)(kind - 1);
+	case EVENT_TASK_END:
+		return EVENT_TASK_BEGIN;
+	case EVENT_LOOP_END:
+		return EVENT_LOOP_BEGIN;
+	case EVENT_SECTIONS_END:
+		return EVENT_SECTIONS_BEGIN;
+	default:
+		return EVENT_KIND_MAX;
+	}
+}
+
+static const char *closes(struct thread *t, struct event *e)
+{
+	struct frame *top = t->depth ? &t->frames[t->depth - 1] : NULL;
+	bool single = e->kind == EVENT_SINGLE_END, wait = e->kind == EVENT_WAIT_END;
+
+	if (!top || top->kind != opener(e->kind) || (!single && !wait && top->id != e->id) ||
+	    (wait && top->sub != e->sub) || (e->kind == EVENT_MEMBER_END && top->value != e->value))
+		return "is not the end of what is open on its thread";
+	if (single)
+		e->value = top->value;
+	t->depth--;
+	return NULL;
+}
+
+/* Whether an event that starts something may stand here. */
+static const char *starts(const struct thread *t)
+{
+	if (t->depth && t->frames[t->depth - 1].kind == EVENT_WAIT_BEGIN)
+		return "cannot occur while the thread is inside a wait";
+	if (t->depth && t->frames[t->depth - 1].kind == EVENT_CREATE_BEGIN)
+		return "cannot occur while the thread is inside the creation of a task";
+	return NULL;
+}
+
+static const char *in_loop(const struct thread *t, const struct event *e, uint8_t kind)
+{
+	const struct frame *top = t->depth ? &t->frames[t->depth - 1] : NULL;
+
+	return top && top->kind == kind && top->id == e->id ? NULL
+							    : "is not directly inside its loop or sections";
+}
+
+static const char *member_begins(struct log_check *c, const struct event *e, int *error)
+{
+	struct event_stream *s = c->stream;
+	uint64_t key = (uint64_t)e->id << 32 | (uint32_t)e->value;
+
+	if (e->value >= MAX_MEMBERS)
+		return "has a member number that no team can have";
+	if (e->id == GRAIN_NONE)
+		return NULL;
+	if (number_map__get(&c->members, key) != GRAIN_NONE)
+		return "begins a member that has begun before";
+	*error = budget__take(c->budget, 2 * sizeof(struct number_map_slot));
+	if (!*error)
+		*error = number_map__put(&c->members, key, 0);
+	if (e->value + 1 > s->info.threads)
+		s->info.threads = (uint32_t)e->value + 1;
+	return NULL;
+}
+
+/* Replaces the reader's number by the dense one and checks what is said of the element. */
+static const char *number(struct log_check *c, struct event *e)
+{
+	struct event_stream *s = c->stream;
+	uint32_t old = e->id;
+
+	switch (e->kind) {
+	case EVENT_REGION_BEGIN:
+		if (c->region_new[old] != GRAIN_NONE)
+			return "begins a region that has begun before";
+		if (e->value > MAX_MEMBERS)
+			return "has more threads than a team can have";
+		e->id = dense(c->region_new, old, &s->region_count);
+		s->region_trouble[e->id] |= (uint8_t)e->extra & ~EVENT_TROUBLE_NO_BEGIN;
+		e->extra = 0;
+		if (e->value > s->info.threads)
+			s->info.threads = (uint32_t)e->value;
+		break;
+	case EVENT_MEMBER_BEGIN:
+	case EVENT_MEMBER_END:
+		if (old == GRAIN_NONE || !c->region_in_file[old]) {
+			e->id = GRAIN_NONE;
+			break;
+		}
+		/* fall through */
+	case EVENT_REGION_END:
+		if (c->region_new[old] == GRAIN_NONE)
+			return "is of a region that has not begun";
+		e->id = c->region_new[old];
+		break;
+	case EVENT_CREATE_BEGIN:
+	case EVENT_TASK_BEGIN:
+		if (e->kind == EVENT_TASK_BEGIN && c->task_in_file[old] && c->task_new[old] == GRAIN_NONE)
+			return "begins a task before it is created";
+		e->id = dense(c->task_new, old, &s->task_count);
+		if (c->task_seen[e->id] &
+		    (e->kind == EVENT_TASK_BEGIN ? SEEN_BEGIN : SEEN_CREATE | SEEN_BEGIN))
+			return e->kind == EVENT_TASK_BEGIN ? "begins a task that has begun before"
+							   : "creates a task that has been created before";
+		s->task_trouble[e->id] |= (uint8_t)e->extra;
+		e->extra = 0;
+		c->task_seen[e->id] |= e->kind == EVENT_TASK_BEGIN ? SEEN_BEGIN : SEEN_CREATE;
+		break;
+	case EVENT_DEPEND:
+	case EVENT_CREATE_END:
+	case EVENT_TASK_SWITCH:
+	case EVENT_TASK_END:
+		e->id = c->task_new[old];
+		if (e->id == GRAIN_NONE)
+			return "is of a task that was not seen before";
+		if (e->kind == EVENT_TASK_SWITCH &&
+		    (c->task_seen[e->id] & (SEEN_BEGIN | SEEN_END)) != SEEN_BEGIN)
+			return "resumes a task that is not between its begin and its end";
+		break;
+	case EVENT_LOOP_BEGIN:
+	case EVENT_SECTIONS_BEGIN:
+		e->id = dense(c->loop_new, old, &s->loop_count);
+		break;
+	case EVENT_CHUNK_BEGIN:
+	case EVENT_CHUNK_END:
+	case EVENT_LOOP_END:
+	case EVENT_SECTION_BEGIN:
+	case EVENT_SECTION_END:
+	case EVENT_SECTIONS_END:
+		e->id = c->loop_new[old];
+		if (e->id == GRAIN_NONE)
+			return "is of a loop or sections that has not begun";
+		break;
+	default:
+		break;
+	}
+	return NULL;
+}
+
+/* What is wrong with the event, or NULL; *error for lack of memory. */
+static const char *one_event(struct log_check *c, struct event *e, int *error)
+{
+	struct thread *t;
+	const char *wrong;
+
+	*error = thread_of(c, e->tid, &t);
+	if (*error)
+		return NULL;
+	t->cpu = e->cpu;
+	/* Before its number counts as seen: a dropped event must leave no trace. */
+	if (opener(e->kind) == EVENT_KIND_MAX && e->kind < EVENT_LOCK_BEGIN && e->kind != EVENT_TASK_BEGIN &&
+	    e->kind != EVENT_TASK_SWITCH && e->kind != EVENT_DEPEND && e->kind != EVENT_THREAD_END) {
+		wrong = starts(t);
+		if (wrong)
+			return wrong;
+	}
+	wrong = number(c, e);
+	if (wrong)
+		return wrong;
+	switch (e->kind) {
+	case EVENT_THREAD_BEGIN:
+		if (t->begun)
+			return "begins a thread that has begun before";
+		t->begun = true;
+		return NULL;
+	case EVENT_THREAD_END:
+		if (t->depth)
+			return "ends a thread on which something is open";
+		t->begun = false;
+		return NULL;
+	case EVENT_TASK_SWITCH:
+		*error = resume(c, e->id, t);
+		return NULL;
+	case EVENT_LOST:
+		mark_lost(c, e->tid);
+		if (__builtin_add_overflow(c->stream->truth.lost, e->value, &c->stream->truth.lost))
+			c->stream->truth.lost = UINT64_MAX;
+		return NULL;
+	case EVENT_MEMBER_BEGIN:
+		wrong = member_begins(c, e, error);
+		break;
+	case EVENT_CHUNK_BEGIN:
+		wrong = in_loop(t, e, EVENT_LOOP_BEGIN);
+		break;
+	case EVENT_SECTION_BEGIN:
+		wrong = in_loop(t, e, EVENT_SECTIONS_BEGIN);
+		break;
+	case EVENT_TASK_BEGIN:
+		c->task_thread[e->id] = (uint32_t)(t - c->threads);
+		break;
+	case EVENT_DEPEND:
+	case EVENT_GROUP_BEGIN:
+		return NULL;
+	default:
+		if (e->kind >= EVENT_LOCK_BEGIN)
+			return NULL;
+		if (opener(e->kind) == EVENT_KIND_MAX)
+			break;
+		wrong = closes(t, e);
+		if (!wrong && e->kind == EVENT_TASK_END)
+			c->task_seen[e->id] |= SEEN_END;
+		if (!wrong && e->kind == EVENT_REGION_END)
+			c->region_ended[e->id] = true;
+		return wrong;
+	}
+	if (!wrong && !*error)
+		*error = push(c, t,
+			      (struct frame){.kind = e->kind, .sub = e->sub, .id = e->id, .value = e->value});
+	return wrong;
+}
+
+/* A worker that has not left the barrier of a region that is over: nothing is missing. */
+static bool leaving(const struct log_check *c, const struct thread *t, const struct frame *wait)
+{
+	const struct frame *member = t->depth ? &t->frames[t->depth - 1] : NULL;
+
+	return wait->kind == EVENT_WAIT_BEGIN && wait->sub == EVENT_WAIT_BARRIER_IMPLICIT && member &&
+	       member->kind == EVENT_MEMBER_BEGIN && member->id != GRAIN_NONE && c->region_ended[member->id];
+}
+
+static int close_frame(struct log_check *c, struct thread *t, uint64_t time)
+{
+	struct frame f = t->frames[--t->depth];
+	struct event *e = event_stream__push(c->stream, c->budget);
+
+	if (!e)
+		return -E2BIG;
+	e->time_ns = time;
+	e->tid = t->tid;
+	e->cpu = t->cpu;
+	e->id = f.id;
+	e->sub = f.sub;
+	e->value = f.kind == EVENT_MEMBER_BEGIN || f.kind == EVENT_SINGLE_BEGIN ? f.value : 0;
+	e->kind = f.kind == EVENT_TASK_BEGIN	   ? EVENT_TASK_END
+		  : f.kind == EVENT_LOOP_BEGIN	   ? EVENT_LOOP_END
+		  : f.kind == EVENT_SECTIONS_BEGIN ? EVENT_SECTIONS_END
+						   : f.kind + 1;
+	if (f.kind == EVENT_TASK_BEGIN) {
+		trouble(c, f.id, EVENT_TROUBLE_NO_END);
+	} else if (leaving(c, t, &f)) {
+		t->frames[t->depth - 1].left = true;
+	} else if (f.kind == EVENT_WAIT_BEGIN || f.kind == EVENT_CREATE_BEGIN) {
+		c->stream->truth.unclosed_waits += f.kind == EVENT_WAIT_BEGIN;
+		trouble(c, running_task(t, t->depth), EVENT_TROUBLE_WAIT);
+		if (f.kind == EVENT_CREATE_BEGIN)
+			trouble(c, f.id, EVENT_TROUBLE_WAIT);
+	} else if ((f.kind == EVENT_REGION_BEGIN || f.kind == EVENT_MEMBER_BEGIN) && !f.left &&
+		   f.id != GRAIN_NONE) {
+		c->stream->region_trouble[f.id] |= EVENT_TROUBLE_NO_END;
+	}
+	return 0;
+}
+
+static int close_all(struct log_check *c)
+{
+	struct event_stream *s = c->stream;
+	uint64_t time = s->count ? s->events[s->count - 1].time_ns : 0;
+	int error = 0;
+
+	for (uint32_t i = 0; i < c->thread_count && !error; i++) {
+		struct thread *t = &c->threads[i];
+		struct event *e;
+
+		while (t->depth && !error)
+			error = close_frame(c, t, time);
+		if (error || !t->begun)
+			continue;
+		e = event_stream__push(s, c->budget);
+		if (!e)
+			return -E2BIG;
+		e->time_ns = time;
+		e->tid = t->tid;
+		e->cpu = t->cpu;
+		e->kind = EVENT_THREAD_END;
+	}
+	return error;
+}
+
+static void count_trouble(struct log_check *c)
+{
+	struct event_stream *s = c->stream;
+
+	for (uint32_t i = 0; i < s->task_count; i++) {
+		unsigned seen = c->task_seen[i];
+		uint8_t *bits = &s->task_trouble[i];
+
+		*bits &= (uint8_t) ~(EVENT_TROUBLE_NO_CREATE | EVENT_TROUBLE_NO_BEGIN);
+		*bits |= (seen & SEEN_CREATE ? 0 : EVENT_TROUBLE_NO_CREATE) |
+			 (seen & SEEN_BEGIN ? 0 : EVENT_TROUBLE_NO_BEGIN);
+		s->truth.unmatched_begins += (*bits & EVENT_TROUBLE_NO_CREATE) != 0;
+		s->truth.never_begun += (*bits & EVENT_TROUBLE_NO_BEGIN) != 0;
+		s->truth.never_ended += (*bits & EVENT_TROUBLE_NO_END) != 0;
+	}
+}
+
+static void *table(uint32_t count, size_t bytes, int fill, struct budget *budget, int *error)
+{
+	size_t size = ((size_t)count + 1) * bytes;
+	void *p;
+
+	if (!*error)
+		*error = budget__take(budget, size);
+	p = *error ? NULL : malloc(size);
+	if (p)
+		memset(p, fill, size);
+	else if (!*error)
+		*error = -ENOMEM;
+	return p;
+}
+
+static int prepare(struct log_check *c)
+{
+	struct event_stream *s = c->stream;
+	struct budget *b = c->budget;
+	int error = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct event *e = &s->events[i];
+		uint32_t *max = e->kind <= EVENT_MEMBER_END ? &c->region_max
+				: e->kind <= EVENT_TASK_END ? &c->task_max
+							    : &c->loop_max;
+
+		if (e->id != GRAIN_NONE && e->id >= *max)
+			*max = e->id + 1;
+	}
+	c->task_new = table(c->task_max, sizeof(uint32_t), 0xff, b, &error);
+	c->region_new = table(c->region_max, sizeof(uint32_t), 0xff, b, &error);
+	c->loop_new = table(c->loop_max, sizeof(uint32_t), 0xff, b, &error);
+	c->task_in_file = table(c->task_max, 1, 0, b, &error);
+	c->region_in_file = table(c->region_max, 1, 0, b, &error);
+	c->region_ended = table(c->region_max, 1, 0, b, &error);
+	c->task_seen = table(c->task_max, 1, 0, b, &error);
+	c->task_thread = table(c->task_max, sizeof(uint32_t), 0, b, &error);
+	s->task_trouble = table(c->task_max, 1, 0, b, &error);
+	s->region_trouble = table(c->region_max, 1, 0, b, &error);
+	for (size_t i = 0; i < s->count && !error; i++) {
+		const struct event *e = &s->events[i];
+
+		if (e->kind == EVENT_CREATE_BEGIN)
+			c->task_in_file[e->id] = CAUSE_LATER;
+		else if (e->kind == EVENT_REGION_BEGIN)
+			c->region_in_file[e->id] = CAUSE_LATER;
+	}
+	return error;
+}
+
+/* Loops in their new order. */
+static int reorder_loops(struct log_check *c, uint32_t known)
+{
+	struct event_stream *s = c->stream;
+	struct event_loop *loops;
+
+	if (s->loop_count == 0)
+		return 0;
+	loops = calloc(s->loop_count, sizeof(*loops));
+	if (!loops)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < known && i < c->loop_max; i++) {
+		if (c->loop_new[i] != GRAIN_NONE)
+			loops[c->loop_new[i]] = s->loops[i];
+	}
+	free(s->loops);
+	s->loops = loops;
+	return 0;
+}
+
+int log_check__run(struct event_stream *stream, uint32_t *lines, const char *path, bool keep_going,
+		   struct budget *budget, struct grain_error *err)
+{
+	struct log_check c = {.stream = stream, .lines = lines, .budget = budget};
+	uint32_t known_loops = stream->loop_count;
+	size_t kept = 0;
+	int error = prepare(&c);
+
+	stream->loop_count = 0;
+	if (!error)
+		event_stream__order_causes(stream, lines, c.task_in_file, c.region_in_file);
+	for (size_t i = 0; i < stream->count && !error; i++) {
+		struct event e = stream->events[i];
+		const char *wrong = one_event(&c, &e, &error);
+
+		if (error)
+			break;
+		if (!wrong) {
+			stream->events[kept++] = e;
+			continue;
+		}
+		stream->info.damaged = true;
+		if (!keep_going)
+			error = load_error(err, -EBADMSG,
+					   "%s: line %u: this %s %s; --keep-going analyses the rest", path,
+					   lines[i], event_kind__name(e.kind), wrong);
+	}
+	if (!error) {
+		stream->count = kept;
+		error = close_all(&c);
+	}
+	if (!error)
+		error = reorder_loops(&c, known_loops);
+	if (!error) {
+		count_trouble(&c);
+		for (size_t i = 0; i < stream->loss_count; i++) {
+			if (__builtin_add_overflow(stream->truth.lost, stream->losses[i].count,
+						   &stream->truth.lost))
+				stream->truth.lost = UINT64_MAX;
+		}
+	}
+	for (uint32_t i = 0; i < c.thread_count; i++)
+		free(c.threads[i].frames);
+	free(c.threads);
+	free(c.task_new);
+	free(c.region_new);
+	free(c.loop_new);
+	free(c.task_in_file);
+	free(c.region_in_file);
+	free(c.task_seen);
+	free(c.region_ended);
+	free(c.task_thread);
+	number_map__free(&c.thread_of);
+	number_map__free(&c.members);
+	return error;
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The text of an event log into events; log_check.c then says whether they make sense together. */
+#include "analysis/log_reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LINE_MAX_BYTES (1u << 20)
+#define BUFFER_BYTES (4u << 20)
+
+int log_reader__broken(struct log_reader *r, const char *format, ...)
+{
+	char what[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	return load_error(r->err, -EBADMSG, "%s: line %u: %s%s", r->path, r->line, what,
+			  r->keep_going ? "" : "; --keep-going analyses the rest");
+}
+
+int log_reader__add_source(struct log_reader *r, struct event_source *source, uint32_t line)
+{
+	size_t count = r->stream->source_count;
+	uint32_t number = source->number;
+	int error = array__grow(&r->source_lines, count, sizeof(*r->source_lines), &r->budget);
+
+	if (error) {
+		event_source__clear(source);
+		return error;
+	}
+	error = event_stream__add_source(r->stream, source, &r->budget);
+	if (error)
+		return error;
+	r->source_lines[count] = line;
+	return number_map__put(&r->sources, number, (uint32_t)count);
+}
+
+static int declare_source(struct log_reader *r, struct event_source *source)
+{
+	uint32_t known = number_map__get(&r->sources, source->number);
+	struct event_source *to, old;
+	char **text[] = {&source->file, &source->func, &source->kind, &source->path, &source->module};
+
+	if (known == GRAIN_NONE)
+		return log_reader__add_source(r, source, 0);
+	if (!r->source_lines[known]) {
+		int error = log_reader__broken(r, "source %u is declared twice", source->number);
+
+		event_source__clear(source);
+		return error;
+	}
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
+		if (!*text[i])
+			*text[i] = strdup("");
+		if (!*text[i]) {
+			event_source__clear(source);
+			return -ENOMEM;
+		}
+	}
+	to = &r->stream->sources[known];
+	old = *to;
+	*to = *source;
+	*source = old;
+	event_source__clear(source);
+	r->source_lines[known] = 0;
+	return 0;
+}
+
+static int meta_line(struct log_reader *r, const char *line, size_t bytes)
+{
+	char why[128];
+	struct meta meta;
+	int error = meta__line(r->stream, line, bytes, &r->truth, &r->budget, &meta, why);
+
+	if (error == -EBADMSG)
+		return log_reader__broken(r, "%s", why);
+	if (!error && meta.kind == META_SOURCE)
+		error = declare_source(r, &meta.source);
+	return error;
+}
+
+static int one_line(struct log_reader *r, const char *line, size_t bytes)
+{
+	int error;
+
+	r->line++;
+	if (r->line == 1) {
+		if (bytes == 11 && memcmp(line, "grain-log 1", 11) == 0)
+			return 0;
+		load_error(r->err, -EBADMSG,
+			   "%s: line 1: an event log of version 1 starts with \"grain-log 1\"", r->path);
+		return -EPROTO;
+	}
+	if (bytes == 0 || line[0] == '#')
+		return 0;
+	error = line[0] == '@' ? meta_line(r, line, bytes) : log_reader__event(r, line, bytes);
+	if (error == -EBADMSG && r->keep_going) {
+		r->stream->info.damaged = true;
+		error = 0;
+	}
+	return error;
+}
+
+static int all_lines(struct log_reader *r, int fd, char *buffer)
+{
+	size_t have = 0;
+	uint64_t done = 0;
+	struct stat st;
+	ssize_t n;
+	int error;
+
+	if (fstat(fd, &st))
+		st.st_size = 0;
+	while ((n = read(fd, buffer + have, BUFFER_BYTES - have)) != 0) {
+		char *line = buffer, *end, *lf;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			error = -errno;
+			return load_error(r->err, error, "%s: cannot be read: %s", r->path, strerror(-error));
+		}
+		have += (size_t)n;
+		end = buffer + have;
+		while ((lf = memchr(line, '\n', (size_t)(end - line)))) {
+			error = one_line(r, line, (size_t)(lf - line));
+			if (error)
+				return error;
+			line = lf + 1;
+		}
+		have = (size_t)(end - line);
+		memmove(buffer, line, have);
+		if (have >= LINE_MAX_BYTES) {
+			r->line++;
+			log_reader__broken(r, "longer than %u bytes; this is not an event log",
+					   LINE_MAX_BYTES);
+			return -EPROTO;
+		}
+		done += (size_t)n;
+		if (r->opts && r->opts->progress && st.st_size > 0)
+			r->opts->progress(r->opts->progress_ctx, (double)done / (double)st.st_size);
+	}
+	if (have) {
+		r->line++;
+		error = log_reader__broken(r, "the file ends inside this line");
+		if (!r->keep_going)
+			return error;
+		r->stream->info.damaged = true;
+	}
+	if (r->line == 0) {
+		load_error(r->err, -EBADMSG, "%s: is empty", r->path);
+		return -EPROTO;
+	}
+	return 0;
+}
+
+static int check_sources(struct log_reader *r)
+{
+	for (size_t i = 0; i < r->stream->source_count; i++) {
+		if (!r->source_lines[i])
+			continue;
+		r->line = r->source_lines[i];
+		if (!r->keep_going)
+			return log_reader__broken(r, "no @source line declares source %u",
+						  r->stream->sources[i].number);
+		r->stream->info.damaged = true;
+	}
+	return 0;
+}
+
+int log_reader__read(int fd, const char *path, const struct grain_load_opts *opts, struct event_stream **out,
+		     struct grain_error *err)
+{
+	struct log_reader r = {.path = path,
+			       .opts = opts,
+			       .err = err,
+			       .keep_going = opts && opts->keep_going};
+	char *buffer = malloc(BUFFER_BYTES);
+	int error = buffer ? event_stream__new(&r.stream) : -ENOMEM;
+
+	budget__init(&r.budget, opts);
+	if (!error)
+		error = all_lines(&r, fd, buffer);
+	free(buffer);
+	number_map__free(&r.tasks);
+	number_map__free(&r.threads);
+	free(r.thread_times);
+	if (!error)
+		error = check_sources(&r);
+	if (!error) {
+		r.stream->truth.events = r.stream->count;
+		error = log_reader__know_loops(&r, r.loops.used);
+	}
+	if (!error && r.stream->info.source[0] == '\0')
+		error = (r.stream->info.source = strdup("log")) ? 0 : -ENOMEM;
+	if (!error)
+		error = sorted_items__sort((struct sorted_item *)r.stream->events, r.lines, r.stream->count,
+					   &r.budget);
+	if (!error)
+		error = log_check__run(r.stream, r.lines, path, r.keep_going, &r.budget, err);
+	free(r.lines);
+	free(r.source_lines);
+	number_map__free(&r.regions);
+	number_map__free(&r.loops);
+	number_map__free(&r.sources);
+	if (!error) {
+		meta_truth__apply(&r.truth, r.stream);
+		event_stream__summarize(r.stream);
+		*out = r.stream;
+		return 0;
+	}
+	event_stream__free(r.stream);
+	if (error == -E2BIG || error == -ENOMEM)
+		return load_error__memory(err, error, path);
+	return error == -EPROTO ? -EBADMSG : error;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Metrics of sibling groups (same parent, same join): parallel benefit, load balance, scatter. */
+#include "analysis/graph.h"
+#include "analysis/metrics.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct sibling {
+	uint32_t join, context;
+};
+
+/* One parent's wait in one join, valid while `parent` is the present one. */
+struct wait {
+	uint64_t ns;
+	uint32_t parent;
+	bool unclosed;
+};
+
+struct siblings {
+	struct grain_graph *graph;
+	uint64_t *reach;      /* per context: the heaviest path in it and its descendants ends here */
+	struct wait *waits;   /* per join */
+	struct sibling *list; /* of the present parent */
+	uint64_t *values;
+	uint32_t *cores; /* of CPUs, for scatter; NULL: absent */
+	size_t core_count;
+};
+
+static int by_join(const void *a, const void *b)
+{
+	const struct sibling *x = a, *y = b;
+
+	if (x->join != y->join)
+		return x->join < y->join ? -1 : 1;
+	return (x->context > y->context) - (x->context < y->context);
+}
+
+/* Children have larger indices than their parents: one pass down suffices. */
+static void find_reach(struct siblings *s)
+{
+	struct grain_graph *g = s->graph;
+	size_t i;
+
+	for (i = g->context_count; i-- > 0;) {
+		uint32_t parent = g->contexts[i].parent;
+
+		if (s->reach[i] < g->path_end[i])
+			s->reach[i] = g->path_end[i];
+		if (parent != GRAIN_NONE && s->reach[parent] < s->reach[i])
+			s->reach[parent] = s->reach[i];
+	}
+}
+
+static uint64_t own_span(const struct siblings *s, uint32_t context)
+{
+	return s->reach[context] - s->graph->path_start[context];
+}
+
+static void measure_benefit(struct siblings *s, const struct sibling *group, size_t n, uint32_t parent)
+{
+	struct grain_graph *g = s->graph;
+	const struct wait *wait = &s->waits[group->join];
+	double share = 0;
+	size_t i;
+
+	if (wait->parent == parent) {
+		if (wait->unclosed)
+			return;
+		share = (double)wait->ns / (double)n;
+	}
+	for (i = 0; i < n; i++) {
+		struct context *c = &g->contexts[group[i].context];
+		double cost = (double)c->create_ns + share;
+
+		if (!(c->flags & CONTEXT_INCOMPLETE))
+			c->cost_ns = cost;
+	}
+}
+
+static void measure_balance(struct siblings *s, const struct sibling *group, size_t n)
+{
+	struct grain_graph *g = s->graph;
+	uint64_t longest = 0;
+	double middle, balance;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		const struct context *c = &g->contexts[group[i].context];
+
+		if (c->flags & CONTEXT_INCOMPLETE)
+			return;
+		if (c->exec_ns > longest)
+			longest = c->exec_ns;
+		s->values[i] = own_span(s, group[i].context);
+	}
+	middle = metrics__median(s->values, n);
+	if (middle == 0)
+		return;
+	balance = (double)longest / middle;
+	for (i = 0; i < n; i++)
+		g->contexts[group[i].context].load_balance = balance;
+}
+
+/*
+ * What the longest chain costs beyond the mean, where it is on the critical
+ * path. A recursive construct counts once, where it starts.
+ */
+static void measure_excess(struct siblings *s, const struct sibling *group, size_t n, uint32_t parent)
+{
+	struct grain_graph *g = s->graph;
+	uint32_t longest = group->context, definition;
+	struct imbalance *im;
+	double sum = 0, excess;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (g->contexts[group[i].context].flags & CONTEXT_INCOMPLETE)
+			return;
+		sum += (double)own_span(s, group[i].context);
+		if (own_span(s, group[i].context) > own_span(s, longest))
+			longest = group[i].context;
+	}
+	definition = g->contexts[longest].definition;
+	if (!(g->contexts[longest].flags & CONTEXT_CRITICAL) ||
+	    (g->contexts[parent].kind == GRAIN_TASK && g->contexts[parent].definition == definition))
+		return;
+	im = &g->imbalance[definition == GRAIN_NONE ? g->definition_count : definition];
+	excess = (double)own_span(s, longest) - sum / (double)n;
+	if (excess > im->longest_ns - im->mean_ns) {
+		im->longest_ns = (double)own_span(s, longest);
+		im->mean_ns = sum / (double)n;
+		im->members = (uint32_t)n;
+	}
+	im->excess_ns += excess;
+}
+
+static void measure_scatter(struct siblings *s, const struct sibling *group, size_t n)
+{
+	struct grain_graph *g = s->graph;
+	double scatter;
+	size_t i;
+
+	if (!s->cores || n < 2)
+		return;
+	for (i = 0; i < n; i++) {
+		const struct context *c = &g->contexts[group[i].context];
+		uint16_t cpu;
+
+		if (c->flags & CONTEXT_INCOMPLETE || !c->item_count)
+			return;
+		cpu = g->items[c->first_item].cpu;
+		if (cpu >= s->core_count || s->cores[cpu] == GRAIN_NONE)
+			return;
+		s->values[i] = s->cores[cpu];
+	}
+	scatter = metrics__median_distance(s->values, n);
+	for (i = 0; i < n; i++)
+		g->contexts[group[i].context].scatter = scatter;
+}
+
+static void measure_group(struct siblings *s, const struct sibling *group, size_t n, uint32_t parent)
+{
+	if (group->join == GRAIN_NONE)
+		return;
+	measure_benefit(s, group, n, parent);
+	measure_balance(s, group, n);
+	measure_excess(s, group, n, parent);
+	measure_scatter(s, group, n);
+}
+
+static void measure_children(struct siblings *s, uint32_t parent)
+{
+	struct grain_graph *g = s->graph;
+	const struct context *p = &g->contexts[parent];
+	size_t i, n = 0, begin = 0;
+	bool sorted = true;
+
+	for (i = p->first_item; i < (size_t)p->first_item + p->item_count; i++) {
+		const struct item *item = &g->items[i];
+
+		if (item->kind == GRAIN_FORK) {
+			s->list[n] =
+				(struct sibling){.join = g->contexts[item->ref].join, .context = item->ref};
+			if (n && s->list[n].join < s->list[n - 1].join)
+				sorted = false;
+			n++;
+		} else if (item->kind == GRAIN_JOIN) {
+			struct wait *wait = &s->waits[item->ref];
+
+			if (wait->parent != parent)
+				*wait = (struct wait){.parent = parent};
+			wait->ns += item->own_ns;
+			wait->unclosed |=
+				item->flags & ITEM_UNCLOSED || g->joins[item->ref].flags & JOIN_UNCLOSED;
+		}
+	}
+	if (!sorted)
+		qsort(s->list, n, sizeof *s->list, by_join);
+	for (i = 1; i <= n; i++) {
+		if (i < n && s->list[i].join == s->list[begin].join)
+			continue;
+		measure_group(s, &s->list[begin], i - begin, parent);
+		begin = i;
+	}
+}
+
+/* Cores of CPUs, where distances between cores mean something: on a machine of one node. */
+static int find_cores(struct siblings *s)
+{
+	struct grain_graph *g = s->graph;
+	const struct event_stream *stream = g->stream;
+	size_t i;
+	int error;
+
+	if (metrics__scatter_reason(g))
+		return 0;
+	s->core_count = UINT16_MAX + 1;
+	error = memory__array(&g->memory, s->core_count, sizeof *s->cores, (void **)&s->cores);
+	if (error < 0)
+		return error;
+	for (i = 0; i < s->core_count; i++)
+		s->cores[i] = GRAIN_NONE;
+	for (i = 0; i < stream->cpu_count; i++)
+		if (stream->cpus[i].cpu < s->core_count)
+			s->cores[stream->cpus[i].cpu] = stream->cpus[i].core;
+	return 0;
+}
+
+/* The most children that any context has. */
+static size_t largest_family(const struct grain_graph *g, uint32_t *count)
+{
+	size_t i, largest = 0;
+
+	for (i = 0; i < g->context_count; i++) {
+		uint32_t parent = g->contexts[i].parent;
+
+		if (g->contexts[i].kind == GRAIN_TASK && parent != GRAIN_NONE && ++count[parent] > largest)
+			largest = count[parent];
+	}
+	return largest;
+}
+
+int graph__measure_siblings(struct grain_graph *graph)
+{
+	struct siblings s = {.graph = graph};
+	uint32_t *count = NULL;
+	size_t i, n = graph->context_count, family = 0;
+	int error;
+
+	error = memory__array(&graph->memory, graph->definition_count + 1, sizeof *graph->imbalance,
+			      (void **)&graph->imbalance);
+	if (error == 0)
+		error = memory__array(&graph->memory, n, sizeof *count, (void **)&count);
+	if (error == 0)
+		family = largest_family(graph, count);
+	memory__release(&graph->memory, (void **)&count, n, sizeof *count);
+	if (error == 0)
+		error = memory__array(&graph->memory, n, sizeof *s.reach, (void **)&s.reach);
+	if (error == 0)
+		error = memory__array(&graph->memory, graph->join_count, sizeof *s.waits, (void **)&s.waits);
+	if (error == 0)
+		error = memory__array(&graph->memory, family, sizeof *s.list, (void **)&s.list);
+	if (error == 0)
+		error = memory__array(&graph->memory, family, sizeof *s.values, (void **)&s.values);
+	if (error == 0)
+		error = find_cores(&s);
+	if (error == 0) {
+		for (i = 0; i < graph->join_count; i++)
+			s.waits[i].parent = GRAIN_NONE;
+		for (i = 0; i < n; i++) {
+			struct context *c = &graph->contexts[i];
+
+			c->cost_ns = c->load_balance = c->scatter = NAN;
+		}
+		find_reach(&s);
+		for (i = 0; i < n; i++)
+			if (!(graph->contexts[i].flags & CONTEXT_LEAF))
+				measure_children(&s, (uint32_t)i);
+	}
+	memory__release(&graph->memory, (void **)&s.reach, n, sizeof *s.reach);
+	memory__release(&graph->memory, (void **)&s.waits, graph->join_count, sizeof *s.waits);
+	memory__release(&graph->memory, (void **)&s.list, family, sizeof *s.list);
+	memory__release(&graph->memory, (void **)&s.values, family, sizeof *s.values);
+	memory__release(&graph->memory, (void **)&s.cores, s.core_count, sizeof *s.cores);
+	return error;
+}

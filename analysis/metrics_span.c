@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Heaviest paths. Contexts are walked as their predecessors allow: a context
+ * stops at a join until all that the join synchronizes has arrived, so the
+ * order follows from the graph alone, not from times on different clocks.
+ */
+#include "analysis/graph.h"
+
+#include <stdlib.h>
+
+/* What a join knows of the paths that lead into it. */
+struct meeting {
+	uint64_t path, burdened;
+	uint32_t pending;
+	uint32_t winner;  /* context whose end or arrival is the heaviest */
+	uint32_t item;	  /* of an arrival: at which the winner stands */
+	uint32_t waiters; /* list of contexts that stand at it */
+	bool arrival;	  /* the winner stands at the join, it has not ended */
+	bool any, released;
+};
+
+/* A context on its way. */
+struct walk {
+	uint64_t burdened;
+	uint32_t item; /* next */
+	bool started, done;
+};
+
+struct span {
+	struct grain_graph *graph;
+	struct meeting *meetings;
+	struct meeting *ends; /* of regions: all members done */
+	struct walk *walks;
+	uint32_t *queue; /* contexts that can go on, a stack */
+	size_t queued;
+};
+
+static void arrive(struct span *s, struct meeting *m, uint32_t context, bool arrival)
+{
+	uint64_t path = s->graph->path_end[context];
+	const struct walk *w = &s->walks[context];
+
+	if (!m->any || path > m->path) {
+		m->path = path;
+		m->winner = context;
+		m->item = w->item;
+		m->arrival = arrival;
+		m->any = true;
+	}
+	if (w->burdened > m->burdened)
+		m->burdened = w->burdened;
+}
+
+static void start(struct span *s, uint32_t context, uint64_t path, uint64_t burdened)
+{
+	struct walk *w = &s->walks[context];
+
+	if (w->started)
+		return;
+	w->started = true;
+	w->item = s->graph->contexts[context].first_item;
+	w->burdened = burdened;
+	s->graph->path_start[context] = s->graph->path_end[context] = path;
+	s->queue[s->queued++] = context;
+}
+
+/* Lets all that stand at a meeting go on from its heaviest path. */
+static void release(struct span *s, struct meeting *m)
+{
+	struct grain_graph *g = s->graph;
+	uint32_t c = m->waiters;
+
+	m->released = true;
+	m->waiters = GRAIN_NONE;
+	while (c != GRAIN_NONE) {
+		uint32_t next = g->contexts[c].link;
+
+		if (g->path_end[c] < m->path) {
+			g->path_end[c] = m->path;
+			g->items[s->walks[c].item].flags |= ITEM_JUMP;
+		}
+		if (s->walks[c].burdened < m->burdened)
+			s->walks[c].burdened = m->burdened;
+		s->walks[c].item++;
+		g->contexts[c].link = GRAIN_NONE;
+		s->queue[s->queued++] = c;
+		c = next;
+	}
+}
+
+static void stand(struct span *s, struct meeting *m, uint32_t context)
+{
+	s->graph->contexts[context].link = m->waiters;
+	m->waiters = context;
+	if (m->released || m->pending == 0)
+		release(s, m);
+}
+
+static void count_down(struct span *s, struct meeting *m)
+{
+	if (m->pending && --m->pending == 0)
+		release(s, m);
+}
+
+/* Creating a team is charged up to where member 0 begins. */
+static uint64_t fork_cost(const struct grain_graph *g, const struct region *region, const struct item *item)
+{
+	uint32_t first = region->threads ? g->members[region->first_member].context : GRAIN_NONE;
+
+	if (first == GRAIN_NONE || g->contexts[first].start_ns < item->start_ns ||
+	    g->contexts[first].start_ns > item->end_ns)
+		return 0;
+	return g->contexts[first].start_ns - item->start_ns;
+}
+
+static void start_team(struct span *s, uint32_t context, const struct item *item)
+{
+	struct grain_graph *g = s->graph;
+	const struct region *region = &g->regions[item->ref];
+	uint32_t k;
+
+	s->walks[context].burdened += fork_cost(g, region, item);
+	for (k = 0; k < region->threads; k++) {
+		uint32_t member = g->members[region->first_member + k].context;
+
+		if (member != GRAIN_NONE && g->contexts[member].parent == context)
+			start(s, member, g->path_end[context], s->walks[context].burdened);
+	}
+}
+
+/* The context went as far as it can; false when it stands somewhere. */
+static bool step(struct span *s, uint32_t context)
+{
+	struct grain_graph *g = s->graph;
+	struct walk *w = &s->walks[context];
+	const struct item *item = &g->items[w->item];
+	struct meeting *m;
+
+	switch (item->kind) {
+	case GRAIN_FRAGMENT:
+		g->path_end[context] += item->own_ns;
+		w->burdened += item->own_ns;
+		break;
+	case GRAIN_FORK:
+		w->burdened += item->own_ns;
+		start(s, item->ref, g->path_end[context], w->burdened);
+		break;
+	case GRAIN_BOOKKEEPING:
+		w->burdened += item->own_ns;
+		break;
+	case GRAIN_JOIN:
+		m = &s->meetings[item->ref];
+		arrive(s, m, context, true);
+		stand(s, m, context);
+		/* A barrier waits for its members too. */
+		if (g->joins[item->ref].region != GRAIN_NONE)
+			count_down(s, m);
+		return false;
+	case GRAIN_REGION:
+		m = &s->ends[item->ref];
+		start_team(s, context, item);
+		arrive(s, m, context, true);
+		stand(s, m, context);
+		return false;
+	case GRAIN_CHUNK_ITEM:
+		start(s, item->ref, g->path_end[context], w->burdened);
+		g->contexts[context].link = GRAIN_NONE;
+		return false; /* goes on when the chunk has ended */
+	default:
+		break;
+	}
+	w->item++;
+	return true;
+}
+
+static void end(struct span *s, uint32_t context)
+{
+	struct grain_graph *g = s->graph;
+	const struct context *c = &g->contexts[context];
+	struct walk *w = &s->walks[context];
+	struct meeting *m;
+
+	w->done = true;
+	if (c->kind == GRAIN_CHUNK) {
+		uint32_t member = c->parent;
+
+		g->path_end[member] = g->path_end[context];
+		s->walks[member].burdened = w->burdened;
+		g->items[s->walks[member].item++].flags |= ITEM_JUMP;
+		s->queue[s->queued++] = member;
+		return;
+	}
+	if (c->kind == GRAIN_IMPLICIT && c->region != GRAIN_NONE) {
+		m = &s->ends[c->region];
+		arrive(s, m, context, false);
+		count_down(s, m);
+		return;
+	}
+	if (c->join == GRAIN_NONE)
+		return;
+	m = &s->meetings[c->join];
+	arrive(s, m, context, false);
+	count_down(s, m);
+}
+
+static void drain(struct span *s)
+{
+	while (s->queued) {
+		uint32_t context = s->queue[--s->queued];
+		const struct context *c = &s->graph->contexts[context];
+		uint32_t past = c->first_item + c->item_count;
+
+		while (s->walks[context].item < past && step(s, context))
+			;
+		if (s->walks[context].item >= past && !s->walks[context].done)
+			end(s, context);
+	}
+}
+
+/* Counts what every join and every region's end must wait for. */
+static void expect(struct span *s)
+{
+	struct grain_graph *g = s->graph;
+	size_t i;
+
+	for (i = 0; i < g->join_count; i++)
+		s->meetings[i].waiters = GRAIN_NONE;
+	for (i = 0; i < g->region_count; i++)
+		s->ends[i].waiters = GRAIN_NONE;
+	for (i = 0; i < g->item_count; i++)
+		if (g->items[i].kind == GRAIN_JOIN && g->joins[g->items[i].ref].region != GRAIN_NONE)
+			s->meetings[g->items[i].ref].pending++;
+	for (i = 0; i < g->context_count; i++) {
+		const struct context *c = &g->contexts[i];
+
+		if (c->kind == GRAIN_TASK && c->join != GRAIN_NONE)
+			s->meetings[c->join].pending++;
+		else if (c->kind == GRAIN_IMPLICIT && c->region != GRAIN_NONE)
+			s->ends[c->region].pending++;
+	}
+}
+
+static void run(struct span *s)
+{
+	struct grain_graph *g = s->graph;
+	size_t i;
+
+	for (i = 0; i < g->context_count; i++) {
+		if (g->contexts[i].parent == GRAIN_NONE)
+			start(s, (uint32_t)i, 0, 0);
+		drain(s);
+	}
+	/* What is left waits for something that was not seen, or for itself in a damaged file. */
+	for (i = 0; i < g->join_count; i++) {
+		if (s->meetings[i].waiters != GRAIN_NONE)
+			release(s, &s->meetings[i]);
+		drain(s);
+	}
+	for (i = 0; i < g->region_count; i++) {
+		if (s->ends[i].waiters != GRAIN_NONE)
+			release(s, &s->ends[i]);
+		drain(s);
+	}
+	for (i = 0; i < g->context_count; i++) {
+		start(s, (uint32_t)i, 0, 0);
+		drain(s);
+	}
+}
+
+/* The position from which the heaviest path is followed back: before `item` of `context`. */
+struct position {
+	uint32_t context, item;
+};
+
+static struct position after_end(const struct grain_graph *g, uint32_t context)
+{
+	const struct context *c = &g->contexts[context];
+
+	return (struct position){.context = context, .item = c->first_item + c->item_count};
+}
+
+static struct position through_join(struct span *s, const struct item *item, struct position p)
+{
+	const struct meeting *m = &s->meetings[item->ref];
+
+	s->graph->joins[item->ref].flags |= JOIN_CRITICAL;
+	if (!(item->flags & ITEM_JUMP))
+		return p;
+	return m->arrival ? (struct position){.context = m->winner, .item = m->item}
+			  : after_end(s->graph, m->winner);
+}
+
+/* Marks what the path went through, from its end to its start; at most `limit` steps in a damaged graph. */
+static void mark(struct span *s, uint32_t last)
+{
+	struct grain_graph *g = s->graph;
+	struct position p = after_end(g, last);
+	size_t limit = 2 * (g->item_count + g->context_count) + 2;
+
+	while (limit--) {
+		struct context *c = &g->contexts[p.context];
+		struct item *item;
+
+		if (p.item <= c->first_item) {
+			if (c->item == GRAIN_NONE || c->parent == GRAIN_NONE)
+				return;
+			g->items[c->item].flags |= ITEM_CRITICAL;
+			p = (struct position){.context = c->parent, .item = c->item};
+			continue;
+		}
+		item = &g->items[--p.item];
+		if (item->kind == GRAIN_FORK)
+			continue;
+		item->flags |= ITEM_CRITICAL;
+		if (item->kind == GRAIN_FRAGMENT) {
+			c->flags |= CONTEXT_CRITICAL;
+		} else if (item->kind == GRAIN_JOIN) {
+			p = through_join(s, item, p);
+		} else if (item->kind == GRAIN_REGION && item->flags & ITEM_JUMP &&
+			   !s->ends[item->ref].arrival) {
+			p = after_end(g, s->ends[item->ref].winner);
+		} else if (item->kind == GRAIN_CHUNK_ITEM) {
+			p = after_end(g, item->ref);
+		}
+	}
+}
+
+static void conclude(struct span *s)
+{
+	struct grain_graph *g = s->graph;
+	uint32_t last = GRAIN_NONE;
+	size_t i;
+
+	for (i = 0; i < g->context_count; i++) {
+		if (last == GRAIN_NONE || g->path_end[i] > g->path_end[last])
+			last = (uint32_t)i;
+		if (s->walks[i].burdened > g->totals.burdened_span_ns)
+			g->totals.burdened_span_ns = s->walks[i].burdened;
+	}
+	if (last == GRAIN_NONE)
+		return;
+	g->totals.span_ns = g->path_end[last];
+	mark(s, last);
+}
+
+int graph__find_span(struct grain_graph *graph)
+{
+	struct span s = {.graph = graph};
+	size_t n = graph->context_count;
+	int error;
+
+	error = memory__array(&graph->memory, n, sizeof *graph->path_start, (void **)&graph->path_start);
+	if (error == 0)
+		error = memory__array(&graph->memory, n, sizeof *graph->path_end, (void **)&graph->path_end);
+	if (error == 0)
+		error = memory__array(&graph->memory, graph->join_count, sizeof *s.meetings,
+				      (void **)&s.meetings);
+	if (error == 0)
+		error = memory__array(&graph->memory, graph->region_count, sizeof *s.ends, (void **)&s.ends);
+	if (error == 0)
+		error = memory__array(&graph->memory, n, sizeof *s.walks, (void **)&s.walks);
+	if (error == 0)
+		error = memory__array(&graph->memory, n, sizeof *s.queue, (void **)&s.queue);
+	if (error == 0) {
+		expect(&s);
+		run(&s);
+		conclude(&s);
+	}
+	memory__release(&graph->memory, (void **)&s.meetings, graph->join_count, sizeof *s.meetings);
+	memory__release(&graph->memory, (void **)&s.ends, graph->region_count, sizeof *s.ends);
+	memory__release(&graph->memory, (void **)&s.walks, n, sizeof *s.walks);
+	memory__release(&graph->memory, (void **)&s.queue, n, sizeof *s.queue);
+	return error;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The events of a trace as they were observed, and their way to neutral
+ * events: creations are matched with bodies by the runtime's object, begins
+ * with ends by the stack pointer. Internal to analysis.
+ */
+#ifndef GRAIND_RESOLVE_H
+#define GRAIND_RESOLVE_H
+
+#include "analysis/event_build.h"
+#include "analysis/number_map.h"
+
+/* One event, with addresses and threads as indices into the tables of trace_content. */
+struct trace_record {
+	uint64_t time_ns;
+	uint64_t key, frame;
+	uint32_t site; /* 0: address 0 */
+	uint32_t thread;
+	uint32_t arg;
+	uint16_t cpu;
+	uint8_t kind; /* enum trace_kind */
+	uint8_t flags;
+};
+_Static_assert(sizeof(struct trace_record) == sizeof(struct sorted_item), "sorted in place");
+
+struct trace_content {
+	struct trace_record *records; /* sorted by time */
+	size_t count, capacity;
+	uint64_t *sites; /* addresses by index */
+	uint32_t site_count;
+	uint32_t *threads; /* thread IDs by index */
+	uint32_t thread_count;
+	struct number_map site_index, thread_index;
+	struct number_map site_source;	/* address -> number of @source */
+	struct number_map source_index; /* number of @source -> index into the stream's sources */
+};
+
+void trace_content__free(struct trace_content *content);
+
+/*
+ * Appends the neutral events of the content to the empty stream and fills its
+ * counters. Gives back the memory of the records as it goes.
+ */
+int resolve__run(struct event_stream *stream, struct trace_content *content, struct budget *budget);
+
+/* What the call sites of a trace are in the source. */
+enum site_kind { SITE_TASK, SITE_PARALLEL, SITE_TASKWAIT, SITE_TASKGROUP, SITE_BARRIER, SITE_KIND_MAX };
+struct site_table {
+	struct event_stream *stream;
+	struct trace_content *content;
+	struct budget *budget;
+	uint32_t *source; /* site * SITE_KIND_MAX + kind -> index, GRAIN_NONE: not asked for yet */
+	struct number_map variants;
+	uint32_t next_number;
+};
+int site_table__init(struct site_table *table, struct event_stream *stream, struct trace_content *content,
+		     struct budget *budget);
+/* *out is the index of the source of this site as a construct of this kind; GRAIN_NONE for address 0. */
+int site_table__source(struct site_table *table, uint32_t site, enum site_kind kind, uint32_t *out);
+void site_table__free(struct site_table *table);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The producer's end of the rings of ring_abi.h. */
+#ifndef GRAIND_RING_BPF_H
+#define GRAIND_RING_BPF_H
+
+#include "bpf/vmlinux.h"
+#include "bpf/ring_abi.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+
+/* Sizes are set before loading: CPUs, and CPUs << slots_shift. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct ring_ctl);
+} ring_ctl SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct ring_event);
+} ring_slots SEC(".maps");
+
+struct thread_state {
+	__u32 lost; /* events not yet reported by a RING_LOST */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread_state);
+} threads SEC(".maps");
+
+const volatile __u32 slots_shift = 16;
+
+/* Set once anything was lost, so that the usual event does not look. */
+__u32 any_lost = 0;
+
+static __always_inline bool ring__put(struct ring_ctl *ctl, __u32 cpu, __u64 frame, __u32 kind, __u32 flags,
+				      __u64 key, __u64 site, __u32 arg)
+{
+	__u32 mask = (1u << slots_shift) - 1;
+	__u64 id = bpf_get_current_pid_tgid();
+	__u64 now = bpf_ktime_get_ns();
+
+	if (ctl->head - ctl->tail > mask + 1 - RING_MARGIN)
+		return false;
+	__u64 position = __sync_fetch_and_add(&ctl->head, 1);
+	__u32 index = cpu << slots_shift | ((__u32)position & mask);
+	struct ring_event *slot = bpf_map_lookup_elem(&ring_slots, &index);
+	if (!slot)
+		return false;
+	slot->time_ns = now;
+	slot->frame = frame;
+	slot->key = key;
+	slot->site = site;
+	slot->tgid = id >> 32;
+	slot->tid = id;
+	slot->arg = arg;
+	slot->kind = kind;
+	slot->flags = flags;
+	barrier();
+	*(volatile __u32 *)&slot->seq = (__u32)position + 1;
+	return true;
+}
+
+static __noinline void ring__count_lost(struct ring_ctl *ctl)
+{
+	struct thread_state *state;
+
+	if (!ctl)
+		return;
+	__sync_fetch_and_add(&ctl->loss[RING_LOSS_FULL], 1);
+	state = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (state)
+		state->lost++;
+	else
+		__sync_fetch_and_add(&ctl->loss[RING_LOSS_STORAGE], 1);
+	any_lost = 1;
+}
+
+/* Reports this thread's earlier losses in the stream, before its next event. */
+static __noinline void ring__report_lost(struct ring_ctl *ctl, __u32 cpu)
+{
+	struct thread_state *state;
+
+	if (!ctl)
+		return;
+	state = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+	if (state && state->lost && ring__put(ctl, cpu, 0, RING_LOST, 0, 0, 0, state->lost))
+		state->lost = 0;
+}
+
+static __always_inline void ring__emit(__u64 frame, __u32 kind, __u32 flags, __u64 key, __u64 site, __u32 arg)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct ring_ctl *ctl = bpf_map_lookup_elem(&ring_ctl, &cpu);
+
+	if (!ctl)
+		return;
+	if (flags)
+		__sync_fetch_and_add(&ctl->loss[RING_LOSS_FAULT], 1);
+	if (any_lost)
+		ring__report_lost(ctl, cpu);
+	if (!ring__put(ctl, cpu, frame, kind, flags, key, site, arg))
+		ring__count_lost(ctl);
+}
+
+#endif

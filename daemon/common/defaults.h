@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where graind and grainctl meet unless told otherwise. */
+#ifndef GRAIND_DEFAULTS_H
+#define GRAIND_DEFAULTS_H
+
+#define DEFAULT_STATE_DIR "/var/lib/graind"
+#define DEFAULT_SOCKET "/run/graind/graind.sock"
+
+#define ENV_STATE_DIR "GRAIND_STATE_DIR"
+#define ENV_SOCKET "GRAIND_SOCKET"
+
+#endif

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/common/trace_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#define TEXT_BYTES (256u << 10)
+#define LINE_BYTES (64u << 10)
+#define RAW_BYTES (sizeof(struct trace_events_head) + TRACE_CHUNK_MAX_EVENTS * TRACE_EVENT_COLUMN_BYTES)
+
+/* Columns at their largest distance, in the order of the file. */
+struct columns {
+	uint64_t time[TRACE_CHUNK_MAX_EVENTS], key[TRACE_CHUNK_MAX_EVENTS];
+	uint64_t site[TRACE_CHUNK_MAX_EVENTS], frame[TRACE_CHUNK_MAX_EVENTS];
+	uint32_t tid[TRACE_CHUNK_MAX_EVENTS], arg[TRACE_CHUNK_MAX_EVENTS];
+	uint16_t cpu[TRACE_CHUNK_MAX_EVENTS];
+	uint8_t kind[TRACE_CHUNK_MAX_EVENTS], flags[TRACE_CHUNK_MAX_EVENTS];
+};
+_Static_assert(sizeof(struct columns) == TRACE_CHUNK_MAX_EVENTS * TRACE_EVENT_COLUMN_BYTES, "columns");
+
+struct trace_writer {
+	int fd;
+	uint64_t end; /* of the last whole chunk */
+	uint64_t max_bytes;
+	uint64_t sequence;
+	uint64_t base_ns, last_ns;
+	uint32_t buffered; /* events */
+	uint32_t text_used, text_lines;
+	struct trace_writer_stats stats;
+	ZSTD_CCtx *zstd;
+	char *packed; /* packed_bytes: the stored payload */
+	size_t packed_bytes;
+	char *text;
+	struct {
+		struct trace_events_head head;
+		struct columns columns;
+	} * raw;
+};
+
+static int write_all(int fd, struct iovec *parts, int count, uint64_t offset)
+{
+	while (count) {
+		ssize_t n = pwritev(fd, parts, count, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -EIO;
+		offset += (uint64_t)n;
+		while (count && (size_t)n >= parts->iov_len) {
+			n -= (ssize_t)parts->iov_len;
+			parts++;
+			count--;
+		}
+		if (count) {
+			parts->iov_base = (char *)parts->iov_base + n;
+			parts->iov_len -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+static int write_chunk(struct trace_writer *w, uint16_t type, const void *raw, size_t raw_bytes,
+		       uint64_t limit)
+{
+	struct trace_chunk head = {.magic = TRACE_CHUNK_MAGIC,
+				   .type = type,
+				   .raw_bytes = (uint32_t)raw_bytes,
+				   .stored_bytes = (uint32_t)raw_bytes,
+				   .sequence = w->sequence};
+	struct iovec parts[2] = {{&head, sizeof(head)}, {(void *)(uintptr_t)raw, raw_bytes}};
+	int error;
+
+	if (raw_bytes) {
+		size_t n = ZSTD_compressCCtx(w->zstd, w->packed, w->packed_bytes, raw, raw_bytes, 1);
+
+		if (!ZSTD_isError(n) && n < raw_bytes) {
+			head.codec = TRACE_CODEC_ZSTD;
+			head.stored_bytes = (uint32_t)n;
+			parts[1] = (struct iovec){w->packed, n};
+		}
+	}
+	if (limit && w->end + sizeof(head) + head.stored_bytes > limit)
+		return -EFBIG;
+	head.payload_crc = (uint32_t)crc32(0, parts[1].iov_base, head.stored_bytes);
+	head.header_crc = (uint32_t)crc32(0, (const void *)&head, offsetof(struct trace_chunk, header_crc));
+	error = write_all(w->fd, parts, raw_bytes ? 2 : 1, w->end);
+	if (error) {
+		/* If this fails too, a reader still finds where the last whole chunk ends. */
+		if (ftruncate(w->fd, (off_t)w->end))
+			error = -EIO;
+		return error;
+	}
+	w->end += sizeof(head) + head.stored_bytes;
+	w->sequence++;
+	w->stats.bytes = w->end;
+	return 0;
+}
+
+static void remember(struct trace_writer *w, int error)
+{
+	if (!w->stats.error)
+		w->stats.error = error;
+}
+
+static int flush_text(struct trace_writer *w)
+{
+	int error;
+
+	if (!w->text_used)
+		return 0;
+	error = write_chunk(w, TRACE_CHUNK_TEXT, w->text, w->text_used, 0);
+	if (error) {
+		w->stats.dropped_lines += w->text_lines;
+		remember(w, error);
+	}
+	w->text_used = 0;
+	w->text_lines = 0;
+	return error;
+}
+
+/* Closes up the columns behind the head and writes them. */
+static int flush_events(struct trace_writer *w)
+{
+	struct columns *c = &w->raw->columns;
+	const struct {
+		void *at;
+		size_t bytes;
+	} columns[] = {{c->time, 8}, {c->key, 8}, {c->site, 8}, {c->frame, 8}, {c->tid, 4},
+		       {c->arg, 4},  {c->cpu, 2}, {c->kind, 1}, {c->flags, 1}};
+	char *to = (char *)c;
+	int error;
+
+	if (!w->buffered)
+		return 0;
+	w->raw->head = (struct trace_events_head){.count = w->buffered, .base_ns = w->base_ns};
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		memmove(to, columns[i].at, columns[i].bytes * w->buffered);
+		to += columns[i].bytes * w->buffered;
+	}
+	error = write_chunk(w, TRACE_CHUNK_EVENTS, w->raw, (size_t)(to - (char *)w->raw), w->max_bytes);
+	if (error) {
+		w->stats.events -= w->buffered;
+		w->stats.dropped_events += w->buffered;
+		remember(w, error);
+	}
+	w->buffered = 0;
+	return error;
+}
+
+int trace_writer__create(int dirfd, const char *name, const struct trace_writer_opts *opts,
+			 struct trace_writer **out)
+{
+	struct trace_header header = {.magic = TRACE_MAGIC,
+				      .version = TRACE_VERSION,
+				      .header_bytes = sizeof(header),
+				      .flags = TRACE_INCOMPLETE};
+	struct iovec part = {&header, sizeof(header)};
+	struct trace_writer *w = calloc(1, sizeof(*w));
+	struct timespec now;
+	int error = -ENOMEM;
+
+	if (!w)
+		return -ENOMEM;
+	w->fd = -1;
+	w->max_bytes = opts ? opts->max_bytes : 0;
+	w->packed_bytes = ZSTD_compressBound(RAW_BYTES);
+	w->packed = malloc(w->packed_bytes);
+	w->text = malloc(TEXT_BYTES);
+	w->raw = malloc(sizeof(*w->raw));
+	w->zstd = ZSTD_createCCtx();
+	if (!w->packed || !w->text || !w->raw || !w->zstd)
+		goto out;
+	w->fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+		       opts && opts->mode ? opts->mode : 0600);
+	if (w->fd < 0) {
+		error = -errno;
+		goto out;
+	}
+	clock_gettime(CLOCK_REALTIME, &now);
+	header.created_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	error = write_all(w->fd, &part, 1, 0);
+	if (error) {
+		unlinkat(dirfd, name, 0);
+		goto out;
+	}
+	w->end = w->stats.bytes = sizeof(header);
+	*out = w;
+	return 0;
+out:
+	trace_writer__abandon(w);
+	return error;
+}
+
+int trace_writer__text(struct trace_writer *writer, const char *line)
+{
+	size_t n = strlen(line);
+	bool failed_before = writer->stats.error != 0;
+	int error = 0;
+
+	if (n == 0 || n >= LINE_BYTES)
+		return -EINVAL;
+	for (size_t i = 0; i < n; i++) {
+		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
+			return -EINVAL;
+	}
+	if (writer->text_used + n + 1 > TEXT_BYTES)
+		error = flush_text(writer);
+	memcpy(writer->text + writer->text_used, line, n);
+	writer->text[writer->text_used + n] = '\n';
+	writer->text_used += (uint32_t)n + 1;
+	writer->text_lines++;
+	return failed_before ? 0 : error;
+}
+
+int trace_writer__textf(struct trace_writer *writer, const char *format, ...)
+{
+	char *line;
+	va_list args;
+	int n, error;
+
+	va_start(args, format);
+	n = vasprintf(&line, format, args);
+	va_end(args);
+	if (n < 0)
+		return -ENOMEM;
+	error = trace_writer__text(writer, line);
+	free(line);
+	return error;
+}
+
+size_t trace_writer__quote(const char *text, char *buffer, size_t size)
+{
+	size_t n = 0;
+
+#define PUT(c)                                                                                               \
+	do {                                                                                                 \
+		if (n + 1 < size)                                                                            \
+			buffer[n] = (c);                                                                     \
+		n++;                                                                                         \
+	} while (0)
+	PUT('"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			PUT('\\');
+		PUT((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
+	}
+	PUT('"');
+#undef PUT
+	if (size)
+		buffer[n < size ? n : size - 1] = '\0';
+	return n;
+}
+
+int trace_writer__events(struct trace_writer *writer, const struct trace_event *events, size_t count)
+{
+	struct columns *c = &writer->raw->columns;
+	int error = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct trace_event *e = &events[i];
+		uint32_t n = writer->buffered;
+
+		if (writer->stats.error) {
+			writer->stats.dropped_events += count - i;
+			return error;
+		}
+		if (n == 0)
+			writer->base_ns = writer->last_ns = e->time_ns;
+		c->time[n] = e->time_ns - writer->last_ns;
+		c->key[n] = e->key;
+		c->site[n] = e->site;
+		c->frame[n] = e->frame;
+		c->tid[n] = e->tid;
+		c->arg[n] = e->arg;
+		c->cpu[n] = e->cpu;
+		c->kind[n] = e->kind;
+		c->flags[n] = e->flags;
+		writer->last_ns = e->time_ns;
+		writer->stats.events++;
+		if (++writer->buffered == TRACE_CHUNK_MAX_EVENTS)
+			error = flush_events(writer);
+	}
+	return error;
+}
+
+int trace_writer__event(struct trace_writer *writer, const struct trace_event *event)
+{
+	return trace_writer__events(writer, event, 1);
+}
+
+int trace_writer__flush(struct trace_writer *writer)
+{
+	bool failed_before = writer->stats.error != 0;
+	int error;
+
+	if (failed_before)
+		return 0;
+	error = flush_text(writer);
+	if (error) {
+		writer->stats.events -= writer->buffered;
+		writer->stats.dropped_events += writer->buffered;
+		writer->buffered = 0;
+		return error;
+	}
+	return flush_events(writer);
+}
+
+void trace_writer__stats(const struct trace_writer *writer, struct trace_writer_stats *out)
+{
+	*out = writer->stats;
+}
+
+int trace_writer__finish(struct trace_writer *writer, struct trace_writer_stats *last)
+{
+	const uint32_t flags = 0;
+	struct iovec part = {(void *)(uintptr_t)&flags, sizeof(flags)};
+	int error, earlier;
+
+	if (!writer)
+		return 0;
+	earlier = writer->stats.error;
+	error = trace_writer__flush(writer);
+	/* What did not fit is said in the file itself, for which there may be room again. */
+	if (writer->stats.dropped_events)
+		trace_writer__textf(writer, "@lost cause=not-written count=%llu",
+				    (unsigned long long)writer->stats.dropped_events);
+	if (flush_text(writer) == 0 && write_chunk(writer, TRACE_CHUNK_END, NULL, 0, 0) == 0) {
+		int rc = write_all(writer->fd, &part, 1, offsetof(struct trace_header, flags));
+
+		if (!error && !earlier)
+			error = rc;
+	} else if (!error && !earlier) {
+		error = writer->stats.error ? writer->stats.error : -EIO;
+	}
+	if (last)
+		*last = writer->stats;
+	trace_writer__abandon(writer);
+	return error;
+}
+
+void trace_writer__abandon(struct trace_writer *writer)
+{
+	if (!writer)
+		return;
+	if (writer->fd >= 0)
+		close(writer->fd);
+	ZSTD_freeCCtx(writer->zstd);
+	free(writer->packed);
+	free(writer->text);
+	free(writer->raw);
+	free(writer);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/grainctl/checks.h"
+#include "daemon/grainctl/server.h"
+#include "uprobes/capture.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* enum constants of linux/capability.h newer than some installed headers */
+#define BIT_PERFMON 38
+#define BIT_BPF 39
+#define RING_MIB_PER_CPU 4
+
+static void set(struct check *check, const char *name, enum check_result result, const char *detail,
+		const char *advice)
+{
+	check->name = name;
+	check->result = result;
+	snprintf(check->detail, sizeof(check->detail), "%.300s", detail);
+	snprintf(check->advice, sizeof(check->advice), "%.300s", advice);
+}
+
+/* First line of a small file, "" when it cannot be read. */
+static void read_line(const char *path, char *out, size_t size)
+{
+	FILE *file = fopen(path, "re");
+
+	out[0] = 0;
+	if (!file)
+		return;
+	if (!fgets(out, (int)size, file))
+		out[0] = 0;
+	out[strcspn(out, "\n")] = 0;
+	fclose(file);
+}
+
+static unsigned kernel_version(char release[65])
+{
+	unsigned major = 0, minor = 0;
+	struct utsname name;
+
+	uname(&name);
+	snprintf(release, 65, "%s", name.release);
+	if (sscanf(name.release, "%u.%u", &major, &minor) != 2)
+		return 0;
+	return major * 1000 + minor;
+}
+
+static void check_kernel(struct check *check)
+{
+	char release[65], detail[160];
+	unsigned version = kernel_version(release);
+
+	snprintf(detail, sizeof(detail), "Linux %s", release);
+	if (version >= 5015)
+		set(check, "kernel", CHECK_YES, detail, "");
+	else
+		set(check, "kernel", CHECK_NO, detail,
+		    "graind needs Linux 5.15 or newer (probes with cookies)");
+}
+
+static void check_btf(struct check *check)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK) == 0)
+		set(check, "kernel types", CHECK_YES, "/sys/kernel/btf/vmlinux is there", "");
+	else
+		set(check, "kernel types", CHECK_NO, "no /sys/kernel/btf/vmlinux",
+		    "use a kernel built with CONFIG_DEBUG_INFO_BTF=y, as distributions' are");
+}
+
+static uint64_t effective_capabilities(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {{0}};
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return 0;
+	return (uint64_t)data[1].effective << 32 | data[0].effective;
+}
+
+static void check_capabilities(struct check *check)
+{
+	static const struct {
+		unsigned bit;
+		const char *name;
+	} needed[] = {{BIT_BPF, "CAP_BPF"},
+		      {BIT_PERFMON, "CAP_PERFMON"},
+		      {CAP_SYS_PTRACE, "CAP_SYS_PTRACE"},
+		      {CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH"}};
+	uint64_t have = effective_capabilities();
+	char missing[160] = "";
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		if (!(have >> needed[i].bit & 1) &&
+		    !(have >> CAP_SYS_ADMIN & 1 && needed[i].bit >= BIT_PERFMON)) {
+			if (missing[0])
+				strncat(missing, ", ", sizeof(missing) - strlen(missing) - 1);
+			strncat(missing, needed[i].name, sizeof(missing) - strlen(missing) - 1);
+		}
+	}
+	if (missing[0]) {
+		char detail[200];
+
+		snprintf(detail, sizeof(detail), "you lack %s", missing);
+		set(check, "capabilities", CHECK_LIMITED, detail,
+		    "ask graind for your own processes, or run as root for a private graind");
+	} else {
+		set(check, "capabilities", CHECK_YES,
+		    "CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH", "");
+	}
+}
+
+/* By version, and by a trial for who may try. */
+static void check_multi(struct check *check)
+{
+	struct capture_opts opts = {.pid = getpid(), .method = CAPTURE_MULTI, .slots_per_cpu = 1024};
+	struct uprobes_error error = {""};
+	struct capture *capture = NULL;
+	char release[65], detail[320];
+	unsigned version = kernel_version(release);
+	int result;
+
+	if (geteuid() != 0) {
+		snprintf(detail, sizeof(detail), "by its version this kernel %s (tried as root only)",
+			 version >= 6006 ? "has it" : "lacks it");
+		set(check, "uprobe_multi", version >= 6006 ? CHECK_YES : CHECK_LIMITED, detail,
+		    version >= 6006 ? ""
+				    : "Linux 6.6 attaches in milliseconds; older kernels use perf events");
+		return;
+	}
+	result = capture__open(&opts, &capture, &error);
+	if (!result) {
+		set(check, "uprobe_multi", CHECK_YES, "tried: programs load and probes can be attached", "");
+	} else {
+		snprintf(detail, sizeof(detail), "tried: %.300s",
+			 error.text[0] ? error.text : strerror(-result));
+		set(check, "uprobe_multi", CHECK_LIMITED, detail,
+		    version >= 6006 ? ""
+				    : "Linux 6.6 attaches in milliseconds; older kernels use perf events");
+	}
+	capture__free(capture);
+}
+
+static void check_perf_uprobes(struct check *check)
+{
+	bool admin = effective_capabilities() >> CAP_SYS_ADMIN & 1;
+
+	if (access("/sys/bus/event_source/devices/uprobe/type", R_OK) < 0)
+		set(check, "perf uprobes", CHECK_LIMITED, "the kernel does not offer them",
+		    "only needed where uprobe_multi is missing: CONFIG_UPROBE_EVENTS=y");
+	else if (!admin)
+		set(check, "perf uprobes", CHECK_LIMITED,
+		    "there, but recent kernels want CAP_SYS_ADMIN for them",
+		    "only needed where uprobe_multi is missing");
+	else
+		set(check, "perf uprobes", CHECK_YES,
+		    "there (slow to detach; used where uprobe_multi is missing)", "");
+}
+
+static void check_memory(struct check *check)
+{
+	unsigned long long available_kib = 0;
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	unsigned long long need_mib = (unsigned long long)(cpus > 0 ? cpus : 1) * RING_MIB_PER_CPU;
+	char line[256], detail[200];
+	FILE *file = fopen("/proc/meminfo", "re");
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "MemAvailable: %llu kB", &available_kib) == 1)
+			break;
+	}
+	if (file)
+		fclose(file);
+	snprintf(detail, sizeof(detail), "%llu MiB for the event rings of %ld CPUs a job, %llu MiB available",
+		 need_mib, cpus, available_kib / 1024);
+	if (need_mib * 4 < available_kib / 1024)
+		set(check, "ring memory", CHECK_YES, detail, "");
+	else
+		set(check, "ring memory", CHECK_LIMITED, detail,
+		    "free memory, or profile fewer jobs at a time");
+}
+
+static void check_paranoid(struct check *check)
+{
+	char line[32], detail[160];
+	bool perfmon = effective_capabilities() & (1ull << BIT_PERFMON | 1ull << CAP_SYS_ADMIN);
+	int level = 4;
+
+	read_line("/proc/sys/kernel/perf_event_paranoid", line, sizeof(line));
+	sscanf(line, "%d", &level);
+	snprintf(detail, sizeof(detail), "kernel.perf_event_paranoid = %s", line[0] ? line : "(unreadable)");
+	if (perfmon || level <= 1)
+		set(check, "perf events", CHECK_YES, detail, "");
+	else
+		set(check, "perf events", CHECK_LIMITED, detail,
+		    "graind has its own capabilities; yourself: sysctl kernel.perf_event_paranoid=1");
+}
+
+static void check_pmu(struct check *check)
+{
+	struct perf_event_attr attribute = {.type = PERF_TYPE_HARDWARE,
+					    .size = sizeof(attribute),
+					    .config = PERF_COUNT_HW_CPU_CYCLES,
+					    .exclude_kernel = 1,
+					    .exclude_hv = 1};
+	long fd = syscall(SYS_perf_event_open, &attribute, 0, -1, -1, 0);
+	char detail[160];
+
+	if (fd >= 0) {
+		close((int)fd);
+		set(check, "hardware counters", CHECK_YES, "a cycle counter can be read", "");
+		return;
+	}
+	snprintf(detail, sizeof(detail), "no cycle counter: %s", strerror(errno));
+	set(check, "hardware counters", CHECK_LIMITED, detail,
+	    errno == EACCES || errno == EPERM
+		    ? "lower kernel.perf_event_paranoid"
+		    : "metrics from counters stay absent; in a virtual machine ask for a virtual PMU");
+}
+
+static void check_numa(struct check *check)
+{
+	char line[128], detail[200];
+
+	read_line("/sys/devices/system/node/online", line, sizeof(line));
+	if (strpbrk(line, ",-")) {
+		snprintf(detail, sizeof(detail), "nodes %s", line);
+		set(check, "NUMA", CHECK_YES, detail, "");
+	} else {
+		set(check, "NUMA", CHECK_LIMITED, "one node", "distances between nodes stay absent");
+	}
+}
+
+static void check_graind(const struct ctl *ctl, struct check *check)
+{
+	char why[512], detail[320];
+	json_t *answer = NULL;
+
+	if (server__call(ctl->socket, "GET", "/v1/status", NULL, &answer, NULL, why) == CTL_DONE) {
+		const char *version = json_string_value(json_object_get(answer, "version"));
+
+		snprintf(detail, sizeof(detail), "version %.40s answers at %.200s", version ? version : "?",
+			 ctl->socket);
+		set(check, "graind", CHECK_YES, detail, "");
+	} else {
+		char *advice = strstr(why, "; ");
+
+		if (advice)
+			*advice = 0;
+		set(check, "graind", CHECK_LIMITED, why,
+		    geteuid() == 0 ? "systemctl start graind; without it run and attach start a private one"
+				   : "ask an administrator to: systemctl start graind");
+	}
+	json_decref(answer);
+}
+
+size_t checks__run(const struct ctl *ctl, struct check out[CHECKS_MAX])
+{
+	size_t count = 0;
+
+	check_kernel(&out[count++]);
+	check_btf(&out[count++]);
+	check_multi(&out[count++]);
+	check_perf_uprobes(&out[count++]);
+	check_capabilities(&out[count++]);
+	check_graind(ctl, &out[count++]);
+	check_memory(&out[count++]);
+	check_paranoid(&out[count++]);
+	check_pmu(&out[count++]);
+	check_numa(&out[count++]);
+	return count;
+}

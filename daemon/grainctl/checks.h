@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What this kernel, machine and user allow: one check each, for `doctor`. */
+#ifndef GRAINCTL_CHECKS_H
+#define GRAINCTL_CHECKS_H
+
+#include "daemon/grainctl/ctl.h"
+
+enum check_result { CHECK_YES, CHECK_NO, CHECK_LIMITED };
+
+struct check {
+	const char *name; /* "kernel", "btf", ... */
+	enum check_result result;
+	char detail[320];
+	char advice[320]; /* what to do; "" when all is well */
+};
+
+#define CHECKS_MAX 16
+
+/* Returns how many of `out` were filled. */
+size_t checks__run(const struct ctl *ctl, struct check out[CHECKS_MAX]);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/grainctl/entry_point.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <unistd.h>
+
+#ifdef __x86_64__
+#define BREAKPOINT 0xcc
+
+static bool is_64_bit(pid_t pid)
+{
+	struct user_regs_struct registers;
+	struct iovec vector = {&registers, sizeof(registers)};
+
+	return ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &vector) == 0 &&
+	       vector.iov_len == sizeof(registers);
+}
+
+static uint64_t read_entry(pid_t pid)
+{
+	Elf64_auxv_t vector[128];
+	char path[64];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	got = read(fd, vector, sizeof(vector));
+	close(fd);
+	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(vector[0]); i++) {
+		if (vector[i].a_type == AT_ENTRY)
+			return vector[i].a_un.a_val;
+	}
+	return 0;
+}
+
+/* Replaces one byte of the program's code; its old value goes to *old when that is not NULL. */
+static bool replace_byte(pid_t pid, uint64_t address, uint8_t byte, uint8_t *old)
+{
+	uint64_t aligned = address & ~7ull;
+	unsigned shift = (unsigned)(address - aligned) * 8;
+	unsigned long word;
+
+	errno = 0;
+	word = (unsigned long)ptrace(PTRACE_PEEKTEXT, pid, (void *)aligned, NULL);
+	if (errno)
+		return false;
+	if (old)
+		*old = (uint8_t)(word >> shift);
+	word = (word & ~(0xfful << shift)) | (unsigned long)byte << shift;
+	return ptrace(PTRACE_POKETEXT, pid, (void *)aligned, (void *)word) == 0;
+}
+
+const char *entry_point__set(pid_t pid, struct entry_point *out)
+{
+	struct entry_point entry;
+
+	if (!is_64_bit(pid))
+		return "it is not a 64-bit program";
+	entry.address = read_entry(pid);
+	if (!entry.address)
+		return "its start address cannot be read (is its file readable for you?)";
+	if (!replace_byte(pid, entry.address, BREAKPOINT, &entry.original))
+		return "it could not be stopped at its start";
+	*out = entry;
+	return NULL;
+}
+
+bool entry_point__reached(pid_t pid, struct entry_point *entry)
+{
+	struct user_regs_struct registers;
+	struct iovec vector = {&registers, sizeof(registers)};
+
+	if (!entry->address || ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &vector) < 0 ||
+	    registers.rip != entry->address + 1)
+		return false;
+	registers.rip = entry->address;
+	if (!replace_byte(pid, entry->address, entry->original, NULL) ||
+	    ptrace(PTRACE_SETREGSET, pid, NT_PRSTATUS, &vector) < 0)
+		return false;
+	entry->address = 0;
+	return true;
+}
+#else
+const char *entry_point__set(pid_t pid, struct entry_point *out)
+{
+	(void)pid, (void)out;
+	return "programs of this processor cannot be stopped at their start";
+}
+
+bool entry_point__reached(pid_t pid, struct entry_point *entry)
+{
+	(void)pid, (void)entry;
+	return false;
+}
+#endif

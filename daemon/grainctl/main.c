@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* grainctl: the options before the verb, and which function a verb is. */
+#include "daemon/grainctl/ctl.h"
+#include "daemon/grainctl/text.h"
+#include "daemon/common/defaults.h"
+#include "daemon/common/version.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+	const char *name;
+	int (*run)(struct ctl *ctl, int argc, char **argv);
+} verbs[] = {
+	{"run", verb__run},	  {"attach", verb__attach},   {"detach", verb__detach},
+	{"jobs", verb__jobs},	  {"summary", verb__summary}, {"report", verb__report},
+	{"export", verb__export}, {"analyze", verb__analyze}, {"doctor", verb__doctor},
+	{"delete", verb__delete}, {"status", verb__status},
+};
+
+static const char *const later[] = {"compare", "top", "fleet"};
+
+enum { OPT_COLOUR = 0x100 };
+
+static const struct argp_option options[] = {
+	{"socket", 's', "PATH", 0,
+	 "Talk to the graind that listens at PATH; default: DIR/graind.sock with --state-dir, "
+	 "else " DEFAULT_SOCKET,
+	 0},
+	{"state-dir", 'd', "DIR", 0, "Jobs are kept in DIR, by default " DEFAULT_STATE_DIR, 0},
+	{"color", OPT_COLOUR, "WHEN", 0, "auto (the default: on a terminal), always or never", 0},
+	{0},
+};
+
+static const char doc[] =
+	"Profiles OpenMP programs: records their tasks while they run, rebuilds the grain graph, says what "
+	"is "
+	"wrong and where in the source.\v"
+	"Verbs:\n"
+	"  run [--] CMD ARG...  start a program and profile all of it\n"
+	"  attach PID           start profiling a running process\n"
+	"  detach JOB           stop profiling; the report stays\n"
+	"  jobs                 list the jobs, one line each\n"
+	"  summary JOB|FILE     the worst problems with source lines, then tables\n"
+	"  report JOB|FILE      draw the grain graph, or write it as DOT or JSON\n"
+	"  export JOB|FILE      write the event log\n"
+	"  analyze FILE         summary or report of a file, without a daemon\n"
+	"  doctor               what this machine allows; where its libgomp is probed\n"
+	"  status               is graind running, and as what\n"
+	"  delete JOB           remove a finished job and all that was recorded\n"
+	"\n"
+	"Examples:\n"
+	"  sudo grainctl run -- ./fib 38 12\n"
+	"  grainctl summary 1\n"
+	"  grainctl report 1 -o fib.svg\n"
+	"  grainctl run --help\n"
+	"\n"
+	"The environment's GRAIND_SOCKET and GRAIND_STATE_DIR stand for these options.\n"
+	"Exit status: 0 done, 1 failed, 2 wrong usage, 3 not permitted; run passes on its program's.";
+
+struct arguments {
+	struct ctl *ctl;
+	const char *colour;
+	int first; /* index of the verb */
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+
+	switch (key) {
+	case 's':
+		arguments->ctl->socket = arg;
+		return 0;
+	case 'd':
+		arguments->ctl->state_dir = arg;
+		return 0;
+	case OPT_COLOUR:
+		if (strcmp(arg, "auto") && strcmp(arg, "always") && strcmp(arg, "never"))
+			argp_error(state, "--color is auto, always or never, not '%s'", arg);
+		arguments->colour = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		arguments->first = state->next - 1;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which verb? run, attach, jobs, summary, report, ...");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+__attribute__((format(printf, 2, 0))) static void print_line(const struct ctl *ctl, const char *format,
+							     va_list args)
+{
+	char text[2048], clean[2048];
+
+	vsnprintf(text, sizeof(text), format, args);
+	text__clean(clean, sizeof(clean), text);
+	fflush(stdout);
+	if (ctl->verb)
+		fprintf(stderr, "grainctl: %s: %s\n", ctl->verb, clean);
+	else
+		fprintf(stderr, "grainctl: %s\n", clean);
+}
+
+int ctl__fail(const struct ctl *ctl, enum ctl_exit status, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print_line(ctl, format, args);
+	va_end(args);
+	return (int)status;
+}
+
+void ctl__say(const struct ctl *ctl, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print_line(ctl, format, args);
+	va_end(args);
+}
+
+void ctl__parse(const struct ctl *ctl, const struct argp *argp, int argc, char **argv, void *input)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "grainctl %s", ctl->verb);
+	argv[0] = name;
+	argp_parse(argp, argc, argv, ARGP_IN_ORDER, NULL, input);
+	argv[0] = (char *)ctl->verb;
+}
+
+bool ctl__parse_number(const char *text, uint64_t max, uint64_t *out)
+{
+	unsigned long long value;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (errno || *end || value == 0 || value > max)
+		return false;
+	*out = value;
+	return true;
+}
+
+uint64_t ctl__parse_job(const struct argp_state *state, const char *text)
+{
+	uint64_t job = 0;
+
+	if (!ctl__parse_number(text, INT64_MAX, &job))
+		argp_error(state, "'%s' is not a job number; grainctl jobs --all lists them", text);
+	return job;
+}
+
+static bool want_colour(const char *when)
+{
+	const char *no_colour = getenv("NO_COLOR");
+
+	if (!strcmp(when, "always"))
+		return true;
+	if (!strcmp(when, "never") || (no_colour && *no_colour) || !isatty(STDOUT_FILENO))
+		return false;
+	return !getenv("TERM") || strcmp(getenv("TERM"), "dumb");
+}
+
+static int run_verb(struct ctl *ctl, int argc, char **argv)
+{
+	const char *name = argv[0];
+
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		if (!strcmp(name, verbs[i].name)) {
+			ctl->verb = verbs[i].name;
+			return verbs[i].run(ctl, argc, argv);
+		}
+	}
+	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
+		if (!strcmp(name, later[i]))
+			return ctl__fail(ctl, CTL_USAGE, "%s is not available in this version", name);
+	}
+	return ctl__fail(ctl, CTL_USAGE, "there is no verb '%s'; grainctl --help lists them", name);
+}
+
+/*
+ * A state directory of one's own has a graind of its own: the system's would
+ * put the jobs elsewhere.
+ */
+static void choose_places(struct ctl *ctl)
+{
+	static char socket[4096];
+
+	if (!ctl->socket)
+		ctl->socket = getenv(ENV_SOCKET);
+	if (!ctl->state_dir)
+		ctl->state_dir = getenv(ENV_STATE_DIR);
+	if (!ctl->socket || !*ctl->socket) {
+		ctl->socket = DEFAULT_SOCKET;
+		if (ctl->state_dir && *ctl->state_dir) {
+			snprintf(socket, sizeof(socket), "%s/graind.sock", ctl->state_dir);
+			ctl->socket = socket;
+		}
+	}
+	if (!ctl->state_dir || !*ctl->state_dir)
+		ctl->state_dir = DEFAULT_STATE_DIR;
+}
+
+static void print_version(FILE *stream, struct argp_state *state)
+{
+	(void)state;
+	fprintf(stream, "grainctl %s\n", GRAIND_VERSION);
+}
+
+int main(int argc, char **argv)
+{
+	const struct argp argp = {options, parse_option, "VERB ...", doc, NULL, NULL, NULL};
+	struct ctl ctl = {0};
+	struct arguments arguments = {.ctl = &ctl, .colour = "auto"};
+	static char name[] = "grainctl";
+	int status;
+
+	/* Messages start with it, however the program was called. */
+	if (argc > 0)
+		argv[0] = name;
+	argp_err_exit_status = CTL_USAGE;
+	argp_program_version_hook = print_version;
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
+	/* --version is grainctl's own option, not one of every verb. */
+	argp_program_version_hook = NULL;
+	choose_places(&ctl);
+	ctl.store_error = job_store__open(ctl.state_dir, false, &ctl.store, NULL);
+	ctl.colour = want_colour(arguments.colour);
+
+	status = run_verb(&ctl, argc - arguments.first, argv + arguments.first);
+	job_store__close(ctl.store);
+	if ((fflush(stdout) || ferror(stdout)) && status == CTL_DONE)
+		return ctl__fail(&ctl, CTL_FAILED, "cannot write the output: %s", strerror(errno));
+	return status;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* grainctl doctor: what is possible here, and the probes that would be placed. */
+#include "daemon/grainctl/checks.h"
+#include "daemon/grainctl/table.h"
+#include "daemon/grainctl/text.h"
+#include "uprobes/plan.h"
+#include "uprobes/runtime_find.h"
+
+#include <jansson.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+struct doctor_options {
+	const char *runtime;
+	bool json;
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct doctor_options *options = state->input;
+
+	switch (key) {
+	case 'r':
+		options->runtime = arg;
+		return 0;
+	case 'j':
+		options->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "'%s' is too much; a runtime is named by --runtime", arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const char *const result_names[] = {"yes", "no", "limited"};
+static const char *const result_colours[] = {"\033[32m", "\033[31m", "\033[33m"};
+
+/* Wraps `text` at `width`, following lines indented. */
+static void print_wrapped(const char *text, size_t indent, size_t width, bool first_indented)
+{
+	bool indented = !first_indented;
+
+	while (*text) {
+		size_t room = width > indent + 20 ? width - indent : 20;
+		size_t bytes = text__prefix(text, room);
+
+		if (text[bytes]) {
+			size_t cut = bytes;
+
+			while (cut > 0 && text[cut] != ' ')
+				cut--;
+			if (cut > 0)
+				bytes = cut;
+		}
+		printf("%*s%.*s\n", indented ? 0 : (int)indent, "", (int)bytes, text);
+		indented = false;
+		text += bytes;
+		while (*text == ' ')
+			text++;
+	}
+}
+
+static void print_checks(const struct ctl *ctl, const struct check *checks, size_t count)
+{
+	unsigned columns = text__columns();
+
+	for (size_t i = 0; i < count; i++) {
+		const char *name = result_names[checks[i].result];
+		char text[sizeof(checks[i].detail)];
+
+		printf("%-18s %s%-7s%s ", checks[i].name, ctl->colour ? result_colours[checks[i].result] : "",
+		       name, ctl->colour ? "\033[0m" : "");
+		text__clean(text, sizeof(text), checks[i].detail);
+		print_wrapped(text, 27, columns, false);
+		if (checks[i].advice[0]) {
+			snprintf(text, sizeof(text), "-> %.300s", checks[i].advice);
+			print_wrapped(text, 27, columns, true);
+		}
+	}
+}
+
+/* The kernel steps a copy of an instruction that it cannot emulate, with two more traps. */
+static const char *short_cost(const struct probe_point *point)
+{
+	if (point->return_cookie && !point->entry_cookie)
+		return "return";
+	if (point->cost == PROBE_EMULATED)
+		return point->return_cookie ? "emul+ret" : "emulated";
+	return point->return_cookie ? "step+ret" : "stepped";
+}
+
+static const char *function_of(const struct probe_plan *plan, size_t index)
+{
+	const char *name = probe_plan__point(plan, index)->function;
+
+	return name ? name : "(unnamed)";
+}
+
+static int add_point(struct table *table, const struct probe_point *point)
+{
+	char address[32];
+
+	snprintf(address, sizeof(address), "%#9llx", (unsigned long long)point->address);
+	return table__add(table,
+			  (const char *const[]){address, point->event ? point->event : "-", short_cost(point),
+						point->instruction, point->reads[0] ? point->reads : "-"});
+}
+
+/* By function, in the order in which functions first appear. */
+static int add_points(struct table *table, const struct probe_plan *plan)
+{
+	size_t count = probe_plan__count(plan);
+	int error = 0;
+
+	for (size_t first = 0; !error && first < count; first++) {
+		const char *function = function_of(plan, first);
+		size_t i = 0;
+
+		while (strcmp(function_of(plan, i), function))
+			i++;
+		if (i < first)
+			continue;
+		error = table__add_heading(table, function);
+		for (i = first; !error && i < count; i++) {
+			if (!strcmp(function_of(plan, i), function))
+				error = add_point(table, probe_plan__point(plan, i));
+		}
+	}
+	return error;
+}
+
+static int print_plan(const struct probe_plan *plan)
+{
+	static const struct table_column columns[] = {
+		{"  ADDRESS", false, 0},    {"EVENT", false, 0}, {"COST", false, 0},
+		{"INSTRUCTION", false, 11}, {"READS", false, 8},
+	};
+	struct table *table = table__new(columns, sizeof(columns) / sizeof(columns[0]));
+	int error = table ? add_points(table, plan) : -ENOMEM;
+	unsigned width = text__columns();
+	size_t count = probe_plan__count(plan), stepped = 0;
+	const char *missing;
+
+	for (size_t i = 0; i < count; i++)
+		stepped += probe_plan__point(plan, i)->cost != PROBE_EMULATED;
+	if (!error) {
+		table__print(table, width < 80 ? 80 : width > 120 ? 120 : width, stdout);
+		printf("\n%zu points, %zu of them single-stepped. A hit takes about 1,000 ns where the "
+		       "kernel\n"
+		       "emulates the instruction, 11,000 to 25,000 ns where it steps a copy of it.\n",
+		       count, stepped);
+	}
+	for (size_t i = 0; !error && (missing = probe_plan__missing(plan, i)); i++)
+		printf("not found, and not needed: %s\n", missing);
+	table__free(table);
+	return error;
+}
+
+static json_t *plan_json(const struct probe_plan *plan)
+{
+	json_t *points = json_array(), *missing = json_array();
+	const char *name;
+
+	for (size_t i = 0; i < probe_plan__count(plan); i++) {
+		const struct probe_point *point = probe_plan__point(plan, i);
+
+		json_array_append_new(points,
+				      json_pack("{s:s, s:s, s:I, s:I, s:s, s:s, s:s, s:b, s:b}", "event",
+						point->event ? point->event : "", "function",
+						point->function ? point->function : "", "address",
+						(json_int_t)point->address, "offset",
+						(json_int_t)point->offset, "instruction", point->instruction,
+						"cost",
+						point->cost == PROBE_EMULATED ? "emulated" : "single-stepped",
+						"reads", point->reads, "entry", point->entry_cookie != 0,
+						"return", point->return_cookie != 0));
+	}
+	for (size_t i = 0; (name = probe_plan__missing(plan, i)); i++)
+		json_array_append_new(missing, json_string(name));
+	return json_pack("{s:s, s:s, s:s, s:o, s:o}", "path", probe_plan__path(plan), "runtime",
+			 probe_plan__runtime(plan), "build_id", probe_plan__build_id(plan), "points", points,
+			 "missing", missing);
+}
+
+static void print_json(const struct check *checks, size_t count, const struct probe_plan *plan,
+		       const char *why)
+{
+	json_t *list = json_array();
+	json_t *all;
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name", checks[i].name,
+						      "result", result_names[checks[i].result], "detail",
+						      checks[i].detail, "advice", checks[i].advice));
+	all = json_pack("{s:o, s:o}", "checks", list, "plan", plan ? plan_json(plan) : json_null());
+	if (all && !plan)
+		json_object_set_new(all, "why_no_plan", json_string(why));
+	json_dumpf(all, stdout, JSON_INDENT(1));
+	putchar('\n');
+	json_decref(all);
+}
+
+static int make_plan(const char *asked, char path[PATH_MAX], struct probe_plan **plan,
+		     struct uprobes_error *error)
+{
+	int result;
+
+	if (asked) {
+		snprintf(path, PATH_MAX, "%s", asked);
+	} else {
+		result = runtime_find__system(path, PATH_MAX);
+		if (result) {
+			snprintf(error->text, sizeof(error->text),
+				 "no libgomp is installed here; programs that bring their own: --runtime "
+				 "FILE");
+			return result;
+		}
+	}
+	result = probe_plan__create(path, plan, error);
+	if (result && !error->text[0])
+		snprintf(error->text, sizeof(error->text), "%.300s: %s", path, strerror(-result));
+	return result;
+}
+
+int verb__doctor(struct ctl *ctl, int argc, char **argv)
+{
+	static const struct argp_option option_list[] = {
+		{"runtime", 'r', "FILE", 0, "Plan the probes for this libgomp instead of the installed one",
+		 0},
+		{"json", 'j', NULL, 0, "The same as JSON", 0},
+		{0},
+	};
+	static const struct argp argp = {option_list,
+					 parse_option,
+					 NULL,
+					 "Says what this kernel, machine and user allow and what to do about "
+					 "each \"no\"; then where the "
+					 "OpenMP runtime would be probed, and what a probe costs there.\v"
+					 "Examples:\n"
+					 "  sudo grainctl doctor\n"
+					 "  grainctl doctor --runtime ./venv/lib/libgomp-a34b3233.so.1.0.0",
+					 NULL,
+					 NULL,
+					 NULL};
+	struct doctor_options options = {0};
+	struct uprobes_error error = {""};
+	struct check checks[CHECKS_MAX];
+	struct probe_plan *plan = NULL;
+	char path[PATH_MAX] = "";
+	size_t count;
+	int result;
+
+	ctl__parse(ctl, &argp, argc, argv, &options);
+	count = checks__run(ctl, checks);
+	result = make_plan(options.runtime, path, &plan, &error);
+	if (options.json) {
+		print_json(checks, count, plan, error.text);
+	} else {
+		print_checks(ctl, checks, count);
+		if (!result) {
+			char clean[PATH_MAX];
+
+			text__clean(clean, sizeof(clean), path);
+			printf("\n%s: %s, build id %.16s\n\n", probe_plan__runtime(plan), clean,
+			       probe_plan__build_id(plan)[0] ? probe_plan__build_id(plan) : "none");
+			result = print_plan(plan);
+		} else if (!options.runtime) {
+			printf("%-18s %-7s ", "OpenMP runtime", "no");
+			print_wrapped(error.text, 27, text__columns(), false);
+		}
+	}
+	probe_plan__free(plan);
+	/* Asked about this very file, that it cannot be probed is a failure. */
+	if (result && options.runtime)
+		return ctl__fail(ctl, CTL_FAILED, "%s", error.text);
+	return CTL_DONE;
+}

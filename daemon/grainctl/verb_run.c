@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* grainctl run: start a program, profile all of it, be a transparent wrapper. */
+#include "daemon/grainctl/launch.h"
+#include "daemon/grainctl/private_daemon.h"
+#include "daemon/grainctl/profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct run_options {
+	char **argv; /* of the program */
+	bool fast;
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct run_options *options = state->input;
+
+	(void)arg;
+	switch (key) {
+	case 'f':
+		options->fast = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		options->argv = state->argv + state->next - 1;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		if (!options->fast)
+			argp_error(state, "which program?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/*
+ * Signals for grainctl go on to the program, but for those that the terminal
+ * sends to the whole foreground group anyway.
+ */
+static const int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+#define FORWARDED (sizeof(forwarded) / sizeof(forwarded[0]))
+
+static volatile sig_atomic_t program;
+static struct sigaction before[FORWARDED];
+
+static void forward(int number, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	(void)context;
+	if (program > 0 && info->si_code <= 0)
+		kill((pid_t)program, number);
+	errno = saved;
+}
+
+/* Signals that are ignored now stay so, for the program too (nohup). */
+static void start_forwarding(void)
+{
+	struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
+
+	for (size_t i = 0; i < FORWARDED; i++) {
+		if (!sigaction(forwarded[i], NULL, &before[i]) && before[i].sa_handler != SIG_IGN)
+			sigaction(forwarded[i], &action, NULL);
+	}
+}
+
+static void stop_forwarding(void)
+{
+	for (size_t i = 0; i < FORWARDED; i++)
+		sigaction(forwarded[i], &before[i], NULL);
+}
+
+/* The number must not be signalled any more once it is reaped. */
+static int wait_for_program(pid_t pid)
+{
+	siginfo_t info;
+	int status = 0;
+
+	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+		;
+	program = 0;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+static int exit_status(int wait_status)
+{
+	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+static void finish_job(const struct ctl *ctl, const char *socket, struct job *job, const char *name)
+{
+	char why[512];
+
+	if (profile__wait(socket, job, why) != CTL_DONE)
+		ctl__say(ctl, "the end of the recording was not seen: %s", why);
+	else if (!strcmp(job->state, "failed"))
+		ctl__say(ctl, "the recording failed: %s",
+			 job->error[0] ? job->error : "graind does not say why");
+	else if (!job->runtime[0])
+		ctl__say(ctl, "nothing was recorded: %s itself loaded no OpenMP runtime (libgomp)", name);
+	else if (job->lost)
+		ctl__say(ctl, "%llu events were lost; the report marks what that touches",
+			 (unsigned long long)job->lost);
+	fprintf(stderr, "job %llu\n", (unsigned long long)job->number);
+}
+
+static int run(struct ctl *ctl, char **argv, const char *socket, struct private_daemon *daemon)
+{
+	struct launch launch = {0};
+	enum ctl_exit result = CTL_FAILED;
+	sigset_t mask;
+	struct job job;
+	char why[512];
+	int error, status;
+
+	sigprocmask(SIG_SETMASK, NULL, &mask);
+	start_forwarding();
+	error = launch__start(argv, &mask, &program, &launch);
+	if (error) {
+		private_daemon__stop(daemon);
+		return ctl__fail(ctl, CTL_FAILED, "cannot start %s: %s", argv[0], strerror(-error));
+	}
+	if (launch.state == LAUNCH_NO_EXEC) {
+		private_daemon__stop(daemon);
+		error = launch.exec_errno;
+		return ctl__fail(ctl, error == ENOENT || error == ENOTDIR ? 127 : 126, "cannot run %s: %s",
+				 argv[0], strerror(error));
+	}
+	if (launch.state == LAUNCH_ENDED) {
+		private_daemon__stop(daemon);
+		ctl__say(ctl, "not profiled: %s ended before it had started", argv[0]);
+		return exit_status(launch.wait_status);
+	}
+	if (launch.state == LAUNCH_AT_ENTRY || launch.attachable)
+		result = profile__start(socket, launch.pid, launch.state == LAUNCH_AT_ENTRY, 0, &job, why);
+	else
+		snprintf(why, sizeof(why), "%s", launch.why);
+	launch__release(&launch);
+	if (result != CTL_DONE) {
+		ctl__say(ctl, "not profiled: %s", why);
+		private_daemon__stop(daemon);
+	} else if (launch.state == LAUNCH_RUNNING) {
+		ctl__say(ctl, "the start of %s was not observed: %s", argv[0], launch.why);
+	}
+	status = wait_for_program(launch.pid);
+	stop_forwarding();
+	if (result == CTL_DONE)
+		finish_job(ctl, socket, &job, argv[0]);
+	return exit_status(status);
+}
+
+int verb__run(struct ctl *ctl, int argc, char **argv)
+{
+	static const struct argp_option option_list[] = {
+		{"fast", 'f', NULL, OPTION_HIDDEN, "", 0},
+		{0},
+	};
+	static const struct argp argp = {
+		option_list,
+		parse_option,
+		"[--] CMD ARG...",
+		"Starts a program and profiles all of it, from before its main to its end. Its input, "
+		"output, "
+		"signals and exit status are its own; the last line on stderr is 'job N'.\v"
+		"A program that cannot be profiled runs all the same, and one line says why. "
+		"Without a running graind, root gets a private one that ends with its last job.\n"
+		"\n"
+		"Example:\n"
+		"  OMP_NUM_THREADS=4 grainctl run -- ./fib 38 12\n"
+		"  grainctl summary 1\n"
+		"\n"
+		"Exit status: the program's; 128+N when signal N ended it, 127 not found, 126 not "
+		"executable.",
+		NULL,
+		NULL,
+		NULL};
+	struct run_options options = {0};
+	struct private_daemon daemon;
+	const char *socket;
+	enum ctl_exit result;
+	char why[512];
+
+	ctl__parse(ctl, &argp, argc, argv, &options);
+	if (options.fast)
+		return ctl__fail(ctl, CTL_USAGE, "--fast is not available in this version");
+	result = private_daemon__ensure(ctl, &daemon, &socket, why);
+	if (result != CTL_DONE)
+		return ctl__fail(ctl, result, "%s", why);
+	return run(ctl, options.argv, socket, &daemon);
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* HTTP by libmicrohttpd: one thread a connection, so that requests may wait for jobs. */
+#include "daemon/graind/api.h"
+#include "daemon/graind/routes.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_BODY (64u << 10)
+#define MAX_CONNECTIONS 128
+#define MAX_CONNECTIONS_OF_A_USER 32
+#define IDLE_SECONDS 15
+#define CONNECTION_MEMORY (32u << 10)
+
+/* One open connection; in a list so that a user's can be counted. */
+struct peer {
+	uid_t uid;
+	bool known;
+	struct peer *next;
+};
+
+struct api {
+	struct MHD_Daemon *daemon;
+	struct jobs *jobs;
+	pthread_mutex_t lock;
+	struct peer *peers;
+};
+
+struct body {
+	char *data;
+	size_t size;
+	bool too_large;
+};
+
+static int socket_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	return info ? info->connect_fd : -1;
+}
+
+static void add_peer(struct api *api, struct MHD_Connection *connection, void **context)
+{
+	struct peer *peer = calloc(1, sizeof(*peer));
+	int fd = socket_of(connection);
+	struct ucred credentials;
+	socklen_t size = sizeof(credentials);
+	size_t others = 0;
+
+	*context = peer;
+	if (!peer)
+		return;
+	if (fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 &&
+	    size == sizeof(credentials)) {
+		peer->uid = credentials.uid;
+		peer->known = true;
+	}
+	pthread_mutex_lock(&api->lock);
+	for (const struct peer *other = api->peers; other; other = other->next)
+		others += other->uid == peer->uid;
+	peer->next = api->peers;
+	api->peers = peer;
+	pthread_mutex_unlock(&api->lock);
+	/* Nobody may take all the connections. */
+	if (!peer->known || (peer->uid != 0 && others >= MAX_CONNECTIONS_OF_A_USER))
+		shutdown(fd, SHUT_RDWR);
+}
+
+static void remove_peer(struct api *api, struct peer *peer)
+{
+	pthread_mutex_lock(&api->lock);
+	for (struct peer **at = &api->peers; *at; at = &(*at)->next) {
+		if (*at == peer) {
+			*at = peer->next;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&api->lock);
+	free(peer);
+}
+
+static void on_connection(void *context, struct MHD_Connection *connection, void **socket_context,
+			  enum MHD_ConnectionNotificationCode what)
+{
+	if (what == MHD_CONNECTION_NOTIFY_STARTED)
+		add_peer(context, connection, socket_context);
+	else if (*socket_context)
+		remove_peer(context, *socket_context);
+}
+
+static enum MHD_Result send_answer(struct MHD_Connection *connection, struct answer *answer)
+{
+	struct MHD_Response *response = NULL;
+	enum MHD_Result result;
+	struct stat st;
+	char *text;
+
+	if (answer->fd >= 0) {
+		if (fstat(answer->fd, &st) == 0)
+			response = MHD_create_response_from_fd64((uint64_t)st.st_size, answer->fd);
+		if (!response)
+			close(answer->fd);
+	} else {
+		text = answer->json ? json_dumps(answer->json, JSON_COMPACT | JSON_REAL_PRECISION(9)) : strdup("");
+		if (text)
+			response = MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_FREE);
+		if (text && !response)
+			free(text);
+	}
+	json_decref(answer->json);
+	if (!response)
+		return MHD_NO;
+	if (answer->status != 204)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+					answer->type ? answer->type : "application/json");
+	result = MHD_queue_response(connection, (unsigned int)answer->status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static void collect(struct body *body, const char *data, size_t size)
+{
+	char *grown;
+
+	if (body->too_large || size > MAX_BODY - body->size) {
+		body->too_large = true;
+		return;
+	}
+	grown = realloc(body->data, body->size + size);
+	if (!grown) {
+		body->too_large = true;
+		return;
+	}
+	memcpy(grown + body->size, data, size);
+	body->data = grown;
+	body->size += size;
+}
+
+/* Announced bodies that are too large are refused before they are sent. */
+static bool announces_too_much(struct MHD_Connection *connection)
+{
+	const char *length =
+		MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
+
+	return length && strtoull(length, NULL, 10) > MAX_BODY;
+}
+
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
+				  const char *method, const char *version, const char *data, size_t *size,
+				  void **request_context)
+{
+	const union MHD_ConnectionInfo *info;
+	const struct peer *peer;
+	struct api *api = context;
+	struct body *body = *request_context;
+	struct answer answer = {.fd = -1};
+	struct request request = {.method = method, .path = url};
+
+	(void)version;
+	if (!body) {
+		*request_context = body = calloc(1, sizeof(*body));
+		if (!body)
+			return MHD_NO;
+		if (!announces_too_much(connection))
+			return MHD_YES;
+		answer__fail(&answer, 413, "the request's body is larger than 64 KiB");
+		return send_answer(connection, &answer);
+	}
+	if (*size) {
+		collect(body, data, *size);
+		*size = 0;
+		return MHD_YES;
+	}
+	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	peer = info ? info->socket_context : NULL;
+	if (!peer || !peer->known) {
+		answer__fail(&answer, 403, "cannot tell which user is asking");
+	} else if (body->too_large) {
+		answer__fail(&answer, 413, "the request's body is larger than 64 KiB");
+	} else {
+		request.peer = peer->uid;
+		request.body = body->data ? body->data : "";
+		request.body_size = body->size;
+		request.all = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "all");
+		routes__serve(api->jobs, &request, &answer);
+	}
+	return send_answer(connection, &answer);
+}
+
+static void on_completed(void *context, struct MHD_Connection *connection, void **request_context,
+			 enum MHD_RequestTerminationCode how)
+{
+	struct body *body = *request_context;
+
+	(void)context, (void)connection, (void)how;
+	if (body)
+		free(body->data);
+	free(body);
+	*request_context = NULL;
+}
+
+int api__start(int listen_fd, struct jobs *jobs, struct api **out)
+{
+	struct api *api = calloc(1, sizeof(*api));
+
+	if (!api)
+		return -ENOMEM;
+	api->jobs = jobs;
+	pthread_mutex_init(&api->lock, NULL);
+	api->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION |
+					       MHD_USE_POLL | MHD_USE_ITC,
+				       0, NULL, NULL, on_request, api, MHD_OPTION_LISTEN_SOCKET, listen_fd,
+				       MHD_OPTION_CONNECTION_LIMIT, (unsigned int)MAX_CONNECTIONS,
+				       MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_SECONDS,
+				       MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+				       MHD_OPTION_NOTIFY_CONNECTION, on_connection, api,
+				       MHD_OPTION_NOTIFY_COMPLETED, on_completed, api, MHD_OPTION_END);
+	if (!api->daemon) {
+		pthread_mutex_destroy(&api->lock);
+		free(api);
+		return errno ? -errno : -EIO;
+	}
+	*out = api;
+	return 0;
+}
+
+void api__quiesce(struct api *api)
+{
+	MHD_quiesce_daemon(api->daemon);
+}
+
+void api__stop(struct api *api)
+{
+	if (!api)
+		return;
+	MHD_stop_daemon(api->daemon);
+	pthread_mutex_destroy(&api->lock);
+	free(api);
+}

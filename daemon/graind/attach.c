@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/graind/attach.h"
+#include "daemon/graind/plan_cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int attach__find(pid_t pid, struct runtime_file runtimes[ATTACH_MAX_RUNTIMES], struct failure *failure)
+{
+	struct uprobes_error err = {.text = ""};
+	int found = runtime_find__in_process(pid, runtimes, ATTACH_MAX_RUNTIMES, &err);
+
+	if (found == -ESRCH)
+		return failure__set(failure, 422, "process %d has ended", (int)pid);
+	if (found < 0)
+		return failure__set(failure, 503, "%s", err.text);
+	return found;
+}
+
+/* What the caller can do something about, or this machine cannot. */
+static int status_of(int error)
+{
+	return error == -ENOTSUP || error == -ENOEXEC || error == -ENOENT || error == -ESRCH ? 422 : 503;
+}
+
+int attach__add(struct capture *capture, const struct runtime_file *runtime, struct failure *failure)
+{
+	struct uprobes_error err = {.text = ""};
+	struct cached_plan *plan = NULL;
+	struct stat st;
+	char path[64];
+	int error, fd;
+
+	/* Planning and attaching see the same file, whatever its name leads to by then. */
+	fd = open(runtime->opened, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_ino != runtime->inode) {
+		error = errno;
+		if (fd >= 0)
+			close(fd);
+		return failure__set(failure, 422, "cannot open the runtime %.300s: %s", runtime->path,
+				    fd < 0 ? strerror(error) : "the file was replaced");
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	error = plan_cache__get(fd, runtime->path, &plan, &err);
+	if (!error)
+		error = capture__attach(capture, cached_plan__plan(plan), path, &err);
+	plan_cache__put(plan);
+	close(fd);
+	if (error)
+		return failure__set(failure, status_of(error), "%s",
+				    err.text[0] ? err.text : strerror(-error));
+	return 0;
+}
+
+int attach__open(pid_t pid, const struct runtime_file *runtimes, size_t count, struct attachment *out,
+		 struct failure *failure)
+{
+	const struct capture_opts opts = {.pid = pid, .method = CAPTURE_AUTO};
+	struct uprobes_error err = {.text = ""};
+	struct attachment made = {0};
+	int error = capture__open(&opts, &made.capture, &err);
+
+	if (error)
+		return failure__set(failure, 503, "%s", err.text[0] ? err.text : strerror(-error));
+	/* Without it the costs are absent in the report, which says so. */
+	if (capture__calibrate(made.capture, &made.ns_per_event) != 0)
+		made.ns_per_event = 0;
+	for (size_t i = 0; i < count && !error; i++)
+		error = attach__add(made.capture, &runtimes[i], failure);
+	if (error) {
+		capture__free(made.capture);
+		return error;
+	}
+	*out = made;
+	return 0;
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/graind/drain.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#define SECOND_NS UINT64_C(1000000000)
+#define SHOW_NS (SECOND_NS / 4)
+/* A ring of 65536 slots fills in 20 ms at three million events a second. */
+#define SHORT_NAP_NS UINT64_C(500000)
+#define LONG_NAP_NS UINT64_C(20000000)
+#define BUSY_EVENTS 64
+
+static uint64_t exe_inode(pid_t pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	return stat(path, &st) == 0 ? st.st_ino : 0;
+}
+
+void drain_pace__start(struct drain_pace *pace, struct job *job, uint64_t start_ns)
+{
+	*pace = (struct drain_pace){
+		.job = job,
+		.start_ns = start_ns,
+		.flushed_ns = start_ns,
+		.shown_ns = start_ns,
+		.nap_ns = SHORT_NAP_NS,
+		.exe_inode = exe_inode(job->process.pid),
+	};
+}
+
+/* Executing another program ends what is recorded: its code lies elsewhere. */
+static void look_at_program(struct drain_pace *pace)
+{
+	const struct process *was = &pace->job->process;
+	uint64_t inode = exe_inode(was->pid);
+	struct process now;
+
+	if (pace->exe_inode && inode && inode != pace->exe_inode)
+		pace->replaced = true;
+	if (was->uid != 0 && process__read_ids(was->pid, &now) == 0 && !now.dead &&
+	    (now.uid != was->uid || now.one_user != was->one_user))
+		pace->replaced = true;
+}
+
+struct shown {
+	const struct ring_counts *counts;
+	uint64_t lost, now_ns, start_ns;
+	double events_per_s;
+};
+
+static void show(struct job_view *view, const void *ctx)
+{
+	const struct shown *shown = ctx;
+	double seconds = (double)(shown->now_ns - shown->start_ns) / 1e9;
+
+	view->events = shown->counts->events;
+	view->grains = shown->counts->grains;
+	view->lost = shown->lost;
+	view->events_per_s = shown->events_per_s;
+	if (shown->counts->largest_team)
+		view->threads = shown->counts->largest_team;
+	if (seconds > 0 && view->ns_per_event > 0)
+		view->overhead_percent = 100 * (double)view->events * view->ns_per_event / 1e9 / seconds /
+					 (view->threads ? view->threads : 1);
+}
+
+void drain_pace__show(struct drain_pace *pace, const struct recorder *recorder, const struct capture *capture)
+{
+	struct recorder_loss losses[DRAIN_CAUSES];
+	struct shown shown = {.counts = recorder__counts(recorder), .start_ns = pace->start_ns};
+	size_t causes = drain__losses(capture, shown.counts, losses);
+	uint64_t since;
+
+	shown.lost = shown.counts->lost_reported + recorder__dropped(recorder);
+	for (size_t i = 0; i < causes; i++)
+		shown.lost += losses[i].count;
+	shown.now_ns = job__now_ns();
+	since = shown.now_ns - pace->shown_ns;
+	shown.events_per_s =
+		since ? (double)(shown.counts->events - pace->shown_events) * 1e9 / (double)since : 0;
+	pace->shown_ns = shown.now_ns;
+	pace->shown_events = shown.counts->events;
+	job__change(pace->job, show, &shown);
+}
+
+void drain_pace__tick(struct drain_pace *pace, struct recorder *recorder, const struct capture *capture,
+		      long got, struct timespec *nap)
+{
+	uint64_t now = job__now_ns();
+	bool flush = now - pace->flushed_ns >= SECOND_NS;
+
+	recorder__tick(recorder, flush);
+	if (flush) {
+		pace->flushed_ns = now;
+		look_at_program(pace);
+	}
+	if (now - pace->shown_ns >= SHOW_NS)
+		drain_pace__show(pace, recorder, capture);
+	if (got >= BUSY_EVENTS)
+		pace->nap_ns = SHORT_NAP_NS;
+	else if (pace->nap_ns < LONG_NAP_NS)
+		pace->nap_ns = pace->nap_ns * 2 < LONG_NAP_NS ? pace->nap_ns * 2 : LONG_NAP_NS;
+	*nap = (struct timespec){.tv_nsec = (long)pace->nap_ns};
+}
+
+size_t drain__losses(const struct capture *capture, const struct ring_counts *counts,
+		     struct recorder_loss losses[DRAIN_CAUSES])
+{
+	struct capture_losses lost;
+
+	capture__losses(capture, &lost);
+	losses[0] = (struct recorder_loss){"ring-full", lost.ring_full > counts->lost_reported
+								? lost.ring_full - counts->lost_reported
+								: 0};
+	losses[1] = (struct recorder_loss){"ring-overwritten", lost.overwritten};
+	losses[2] = (struct recorder_loss){"thread-state", lost.storage};
+	return DRAIN_CAUSES;
+}

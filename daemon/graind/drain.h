@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How often the rings are emptied, and what is looked at besides. */
+#ifndef GRAIND_DRAIN_H
+#define GRAIND_DRAIN_H
+
+#include "daemon/graind/job.h"
+#include "uprobes/capture.h"
+
+#include <time.h>
+
+struct drain_pace {
+	struct job *job;
+	uint64_t start_ns, flushed_ns, shown_ns;
+	uint64_t shown_events;
+	uint64_t nap_ns;
+	uint64_t exe_inode; /* of the program that is recorded, 0 = unknown */
+	bool replaced;	    /* it has executed another program */
+};
+
+void drain_pace__start(struct drain_pace *pace, struct job *job, uint64_t start_ns);
+
+/*
+ * After each poll, which gave `got` events: shows the counts once in a while,
+ * flushes every second, and says how long to sleep.
+ */
+void drain_pace__tick(struct drain_pace *pace, struct recorder *recorder, const struct capture *capture,
+		      long got, struct timespec *nap);
+
+/* Brings the job's counts up to date. */
+void drain_pace__show(struct drain_pace *pace, const struct recorder *recorder,
+		      const struct capture *capture);
+
+#define DRAIN_CAUSES 3
+
+/* Events that the capture lost and that no event in the trace tells of. */
+size_t drain__losses(const struct capture *capture, const struct ring_counts *counts,
+		     struct recorder_loss losses[DRAIN_CAUSES]);
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What remains once a job's trace is complete: its summary, and giving it to its user. */
+#include "daemon/common/job_store.h"
+#include "daemon/graind/job.h"
+#include "daemon/graind/worker.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SUMMARY_SECONDS 120
+#define SUMMARY_MAX (64u << 20)
+
+/* Opens the trace for the worker, which opens it once more with its user's rights. */
+static int open_trace(const struct job *job, int *fd)
+{
+	int error = job_store__open_file(job->dirfd, TRACE_FILE, fd);
+
+	if (error)
+		return error;
+	if (job->view.uid != geteuid() && fchown(*fd, job->view.uid, job->process.gid) != 0) {
+		error = -errno;
+		close(*fd);
+	}
+	return error;
+}
+
+/* The worker's answer, or NULL with the reason in `why`. */
+static json_t *summarize(struct job *job, char why[400])
+{
+	struct worker worker = {
+		.work = WORKER_SUMMARY,
+		.job = job->number,
+		.uid = job->view.uid,
+		.gid = job->process.gid,
+		.seconds = job__patience(job, SUMMARY_SECONDS),
+		.max_output = SUMMARY_MAX,
+	};
+	json_t *summary = NULL;
+	const char *said;
+	char *text;
+	size_t size;
+	int error = open_trace(job, &worker.input);
+
+	if (!error) {
+		error = worker__run(&worker, &text, &size);
+		close(worker.input);
+	}
+	if (error) {
+		snprintf(why, 400, "analysing the trace failed: %s",
+			 error == -ETIMEDOUT ? "it took too long"
+			 : error == -ECHILD  ? "the worker ended early"
+					     : strerror(-error));
+		return NULL;
+	}
+	summary = json_loadb(text, size, 0, NULL);
+	said = json_string_value(json_object_get(summary, "error"));
+	if (!json_is_object(summary) || said) {
+		snprintf(why, 400, "analysing the trace failed: %.300s", said ? said : "no answer");
+		json_decref(summary);
+		summary = NULL;
+	} else {
+		error = job_store__write_file(job->dirfd, SUMMARY_FILE, text, size);
+		if (error)
+			snprintf(why, 400, "cannot write " SUMMARY_FILE ": %s", strerror(-error));
+	}
+	free(text);
+	return summary;
+}
+
+struct conclusion {
+	const json_t *summary;
+	const char *error; /* "" = none */
+};
+
+static void show_conclusion(struct job_view *view, const void *ctx)
+{
+	const struct conclusion *conclusion = ctx;
+	double seconds = (double)(view->end_ns - view->start_ns) / 1e9;
+
+	if (conclusion->summary)
+		job_view__take_summary(view, conclusion->summary);
+	if (conclusion->error[0] && !view->error[0])
+		snprintf(view->error, sizeof(view->error), "%s", conclusion->error);
+	view->events_per_s = seconds > 0 ? (double)view->events / seconds : 0;
+	view->state =
+		view->events == 0 && view->error[0] && view->reason == JOB_EXIT ? JOB_FAILED : JOB_FINISHED;
+}
+
+void job__conclude(struct job *job, bool with_summary, int trace_error)
+{
+	struct conclusion conclusion;
+	char why[400] = "";
+	json_t *summary = NULL;
+
+	if (with_summary)
+		summary = summarize(job, why);
+	if (trace_error)
+		snprintf(why, sizeof(why), "the trace is incomplete: %s", strerror(-trace_error));
+	conclusion = (struct conclusion){.summary = summary, .error = why};
+	job__retire(job, show_conclusion, &conclusion);
+	json_decref(summary);
+}

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What clients ask of jobs; jobs.c keeps them, job_run.c runs them. */
+#include "daemon/graind/job.h"
+#include "daemon/graind/listen.h"
+#include "daemon/graind/log.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_DURATION_S (100u * 365 * 86400)
+#define DETACH_WAIT_S 300
+
+static int check_process(const struct job_request *request, struct process *process, int *pidfd,
+			 struct failure *failure)
+{
+	pid_t pid = request->pid;
+	struct pollfd ended = {.events = POLLIN};
+	int error;
+
+	if (pid == getpid())
+		return failure__set(failure, 422, "graind cannot profile itself");
+	/* First hold the process, then look: its number cannot become another's in between unnoticed. */
+	*pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	error = process__read(pid, process);
+	if (error == -ESRCH)
+		return failure__set(failure, 404, "there is no process %d", (int)pid);
+	if (error)
+		return failure__set(failure, 503, "cannot look at process %d: %s", (int)pid,
+				    strerror(-error));
+	if (!process__belongs_to(process, request->peer)) {
+		if (process->uid == request->peer)
+			return failure__set(failure, 403,
+					    "process %d runs with rights that you do not have; ask root",
+					    (int)pid);
+		return failure__set(failure, 403, "process %d is not yours; ask its owner or root", (int)pid);
+	}
+	if (!process->leader)
+		return failure__set(failure, 422, "%d is a thread; give the number of its process", (int)pid);
+	if (*pidfd < 0)
+		return failure__set(failure, 503, "cannot watch process %d: %s", (int)pid, strerror(errno));
+	ended.fd = *pidfd;
+	if (process->dead || poll(&ended, 1, 0) != 0)
+		return failure__set(failure, 404, "process %d has ended", (int)pid);
+	if (!process->exe[0])
+		return failure__set(failure, 422, "process %d is a part of the kernel", (int)pid);
+	return 0;
+}
+
+static int start_thread(struct job *job, void *(*run)(void *))
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int error;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	error = pthread_create(&thread, &attributes, run, job);
+	pthread_attr_destroy(&attributes);
+	return -error;
+}
+
+/* Under the lock: waits until the job's thread has recorded, waits or gave up. */
+static int await_start(struct job *job, json_t **out, struct failure *failure)
+{
+	struct jobs *jobs = job->jobs;
+	int error = 0;
+
+	while (job->view.state == JOB_STARTING && !job->refused.status)
+		pthread_cond_wait(&jobs->changed, &jobs->lock);
+	if (job->refused.status) {
+		*failure = job->refused;
+		job__take_out(job);
+		error = -1;
+	} else {
+		*out = job_view__json(&job->view);
+		if (!*out)
+			error = failure__set(failure, 503, "graind is out of memory");
+	}
+	return error;
+}
+
+int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **out, struct failure *failure)
+{
+	struct process *process = calloc(1, sizeof(*process));
+	struct job *job = NULL;
+	int pidfd = -1, error = 0;
+
+	if (!process)
+		return failure__set(failure, 503, "graind is out of memory");
+	if (request->duration_s > MAX_DURATION_S)
+		error = failure__set(failure, 400, "duration_s is more than a hundred years");
+	else if (!request->pid && request->peer != 0)
+		error = failure__set(failure, 403, "only root may profile every process; give a pid");
+	if (!error && request->pid)
+		error = check_process(request, process, &pidfd, failure);
+	if (!error)
+		error = job__enter(jobs, process, request->pid, &job, failure);
+	free(process);
+	if (error) {
+		if (pidfd >= 0)
+			close(pidfd);
+		return error;
+	}
+	job->pidfd = pidfd;
+	job->at_start = request->at_start;
+	job->duration_s = request->duration_s;
+	pthread_mutex_lock(&jobs->lock);
+	error = start_thread(job, request->pid ? job_run__thread : session__thread);
+	if (error)
+		failure__set(&job->refused, 503, "cannot start a thread: %s", strerror(-error));
+	error = await_start(job, out, failure);
+	pthread_mutex_unlock(&jobs->lock);
+	if (job->refused.status) {
+		job_store__delete(jobs->store, job->number);
+		job__free(job);
+	}
+	return error;
+}
+
+/* Under the lock: the running job that `peer` may see, or NULL. */
+static struct job *find_running(struct jobs *jobs, uint64_t number, uid_t peer)
+{
+	for (struct job *job = jobs->first; job; job = job->next) {
+		if (job->number == number && job->view.state != JOB_STARTING &&
+		    (peer == 0 || job->view.uid == peer))
+			return job;
+	}
+	return NULL;
+}
+
+static int no_such_job(uint64_t number, struct failure *failure)
+{
+	return failure__set(failure, 404, "there is no job %llu; grainctl jobs --all lists yours",
+			    (unsigned long long)number);
+}
+
+/* One that is not running here, from the state directory. */
+static int read_stored(struct jobs *jobs, uint64_t number, uid_t peer, json_t **out, struct failure *failure)
+{
+	json_t *json;
+	int error = job_store__read(jobs->store, number, &json);
+
+	if (!error && peer != 0 && json_integer_value(json_object_get(json, "uid")) != (json_int_t)peer) {
+		json_decref(json);
+		error = -ENOENT;
+	}
+	if (error == -EBADMSG)
+		return failure__set(failure, 404, "the description of job %llu is damaged",
+				    (unsigned long long)number);
+	if (error)
+		return no_such_job(number, failure);
+	json_object_del(json, "socket");
+	*out = json;
+	return 0;
+}
+
+int jobs__get(struct jobs *jobs, uint64_t number, uid_t peer, json_t **out, struct failure *failure)
+{
+	struct job *job;
+	json_t *json = NULL;
+
+	pthread_mutex_lock(&jobs->lock);
+	job = find_running(jobs, number, peer);
+	if (job)
+		json = job_view__json(&job->view);
+	pthread_mutex_unlock(&jobs->lock);
+	if (!job)
+		return read_stored(jobs, number, peer, out, failure);
+	if (!json)
+		return failure__set(failure, 503, "graind is out of memory");
+	*out = json;
+	return 0;
+}
+
+int jobs__detach(struct jobs *jobs, uint64_t number, uid_t peer, json_t **out, struct failure *failure)
+{
+	struct timespec until;
+	struct job *job;
+	int late = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += DETACH_WAIT_S;
+	pthread_mutex_lock(&jobs->lock);
+	job = find_running(jobs, number, peer);
+	if (job)
+		job__stop(job, JOB_DETACH);
+	while (job && !late) {
+		late = pthread_cond_timedwait(&jobs->changed, &jobs->lock, &until);
+		job = find_running(jobs, number, peer);
+	}
+	pthread_mutex_unlock(&jobs->lock);
+	return jobs__get(jobs, number, peer, out, failure);
+}
+
+int jobs__list(struct jobs *jobs, uid_t peer, bool all, json_t **out, struct failure *failure)
+{
+	json_t *list = json_array(), *job_json;
+	uint64_t *numbers = NULL;
+	size_t count = 0;
+	struct failure ignored;
+	int error = 0;
+
+	if (!list)
+		return failure__set(failure, 503, "graind is out of memory");
+	if (all) {
+		error = job_store__list(jobs->store, &numbers, &count);
+		if (error) {
+			json_decref(list);
+			return failure__set(failure, 503, "cannot read the state directory %.300s: %s",
+					    job_store__path(jobs->store), strerror(-error));
+		}
+		for (size_t i = 0; i < count; i++) {
+			if (jobs__get(jobs, numbers[i], peer, &job_json, &ignored) == 0)
+				json_array_append_new(list, job_json);
+		}
+		free(numbers);
+	} else {
+		pthread_mutex_lock(&jobs->lock);
+		for (struct job *job = jobs->first; job; job = job->next) {
+			if (job->view.state != JOB_STARTING && (peer == 0 || job->view.uid == peer))
+				json_array_insert_new(list, 0, job_view__json(&job->view));
+		}
+		pthread_mutex_unlock(&jobs->lock);
+	}
+	*out = list;
+	return 0;
+}
+
+static bool is_running(struct jobs *jobs, uint64_t number, uid_t peer)
+{
+	bool running;
+
+	pthread_mutex_lock(&jobs->lock);
+	running = find_running(jobs, number, peer) != NULL;
+	pthread_mutex_unlock(&jobs->lock);
+	return running;
+}
+
+/* The directory of a job that `peer` may see, as a descriptor, or -1 with *failure set. */
+static int open_directory(struct jobs *jobs, uint64_t number, uid_t peer, struct failure *failure)
+{
+	uid_t owner;
+	int fd;
+
+	if (job_store__open_job(jobs->store, number, &fd, &owner) != 0)
+		return no_such_job(number, failure);
+	if (peer == 0 || peer == owner)
+		return fd;
+	close(fd);
+	return no_such_job(number, failure);
+}
+
+static bool is_over(const json_t *job)
+{
+	const char *state = json_string_value(json_object_get(job, "state"));
+
+	return state && (!strcmp(state, "finished") || !strcmp(state, "failed"));
+}
+
+/* Does another graind run the job? */
+static bool runs_elsewhere(struct jobs *jobs, uint64_t number)
+{
+	const char *socket;
+	json_t *job;
+	bool alive;
+
+	if (job_store__read(jobs->store, number, &job) != 0)
+		return false;
+	socket = json_string_value(json_object_get(job, "socket"));
+	alive = !is_over(job) && socket && strcmp(socket, jobs->socket) != 0 && listen__answers(socket);
+	json_decref(job);
+	return alive;
+}
+
+int jobs__delete(struct jobs *jobs, uint64_t number, uid_t peer, struct failure *failure)
+{
+	int error, fd;
+
+	if (is_running(jobs, number, peer))
+		return failure__set(failure, 409, "job %llu is running; detach it first",
+				    (unsigned long long)number);
+	fd = open_directory(jobs, number, peer, failure);
+	if (fd < 0)
+		return -1;
+	close(fd);
+	if (runs_elsewhere(jobs, number))
+		return failure__set(failure, 409, "job %llu is run by another graind; detach it first",
+				    (unsigned long long)number);
+	error = job_store__delete(jobs->store, number);
+	if (error == -ENOTEMPTY)
+		return failure__set(failure, 409,
+				    "job %llu's directory contains a directory; remove that first",
+				    (unsigned long long)number);
+	if (error == -ENOENT)
+		return no_such_job(number, failure);
+	if (error)
+		return failure__set(failure, 503, "cannot delete job %llu: %s", (unsigned long long)number,
+				    strerror(-error));
+	return 0;
+}
+
+int jobs__open_summary(struct jobs *jobs, uint64_t number, uid_t peer, int *fd, struct failure *failure)
+{
+	const char *why;
+	json_t *job;
+	int directory, error;
+
+	if (is_running(jobs, number, peer))
+		return failure__set(failure, 409, "job %llu has not finished; detach it first",
+				    (unsigned long long)number);
+	directory = open_directory(jobs, number, peer, failure);
+	if (directory < 0)
+		return -1;
+	error = job_store__open_file(directory, SUMMARY_FILE, fd);
+	close(directory);
+	if (!error)
+		return 0;
+	if (read_stored(jobs, number, peer, &job, failure) != 0)
+		return -1;
+	why = json_string_value(json_object_get(job, "error"));
+	if (!is_over(job))
+		failure__set(failure, 409, "job %llu has not finished", (unsigned long long)number);
+	else
+		failure__set(failure, 422, "job %llu has no summary: %.400s", (unsigned long long)number,
+			     why && *why ? why : strerror(-error));
+	json_decref(job);
+	return -1;
+}
+
+int jobs__open_trace(struct jobs *jobs, uint64_t number, uid_t peer, int *fd, struct failure *failure)
+{
+	int directory = open_directory(jobs, number, peer, failure), error;
+
+	if (directory < 0)
+		return -1;
+	error = job_store__open_file(directory, TRACE_FILE, fd);
+	close(directory);
+	if (error)
+		return failure__set(failure, 404, "job %llu has no trace: %s", (unsigned long long)number,
+				    strerror(-error));
+	return 0;
+}
+
+void jobs__recover(struct jobs *jobs)
+{
+	uint64_t *numbers;
+	size_t count;
+
+	if (job_store__list(jobs->store, &numbers, &count) != 0)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		const char *socket;
+		json_t *job;
+		int fd;
+
+		if (job_store__read(jobs->store, numbers[i], &job) != 0)
+			continue;
+		socket = json_string_value(json_object_get(job, "socket"));
+		if (!is_over(job) && socket && !strcmp(socket, jobs->socket) &&
+		    job_store__open_job(jobs->store, numbers[i], &fd, NULL) == 0) {
+			json_object_set_new(job, "state", json_string("failed"));
+			json_object_set_new(job, "error",
+					    json_string("its graind ended before the job did; what was "
+							"recorded until then is kept"));
+			job_store__write(fd, job);
+			job_store__hand_over(fd, (uid_t)json_integer_value(json_object_get(job, "uid")),
+					     (gid_t)-1);
+			close(fd);
+			log__line(LOG_WARNING, "job %llu was left unfinished by an earlier graind",
+				  (unsigned long long)numbers[i]);
+		}
+		json_decref(job);
+	}
+	free(numbers);
+}

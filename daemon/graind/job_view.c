@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/graind/job_view.h"
+
+#include <math.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *job_state__name(enum job_state state)
+{
+	static const char *const names[] = {
+		[JOB_STARTING] = "starting",   [JOB_WAITING] = "waiting",   [JOB_RUNNING] = "running",
+		[JOB_FINISHING] = "finishing", [JOB_FINISHED] = "finished", [JOB_FAILED] = "failed",
+	};
+
+	return names[state];
+}
+
+const char *job_reason__name(enum job_reason reason)
+{
+	static const char *const names[] = {
+		[JOB_GOES_ON] = "",	     [JOB_EXIT] = "exit",	  [JOB_DETACH] = "detach",
+		[JOB_DURATION] = "duration", [JOB_SHUTDOWN] = "shutdown",
+	};
+
+	return names[reason];
+}
+
+/* Names of files and arguments need not be UTF-8; JSON has to be. */
+static json_t *text(const char *value)
+{
+	json_t *string = json_string(value);
+	char ascii[4096];
+	size_t length = 0;
+
+	if (string)
+		return string;
+	for (; value[length] && length < sizeof(ascii) - 1; length++)
+		ascii[length] = (signed char)value[length] < 0 ? '?' : value[length];
+	ascii[length] = 0;
+	return json_string(ascii);
+}
+
+static json_t *real(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *job_view__json(const struct job_view *view)
+{
+	return json_pack("{s:I, s:s, s:o, s:i, s:I, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, "
+			 "s:I, s:o, s:o, s:o, s:s}",
+			 "job", (json_int_t)view->number, "state", job_state__name(view->state), "error",
+			 text(view->error), "pid", (int)view->pid, "uid", (json_int_t)view->uid, "user",
+			 text(view->user), "exe", text(view->exe), "cmd", text(view->cmd), "runtime",
+			 view->runtime, "method", view->method, "threads", (json_int_t)view->threads,
+			 "start_ns", (json_int_t)view->start_ns, "end_ns", (json_int_t)view->end_ns, "grains",
+			 (json_int_t)view->grains, "events", (json_int_t)view->events, "events_per_s",
+			 real(view->events_per_s), "lost", (json_int_t)view->lost, "overhead_percent",
+			 real(view->overhead_percent), "ns_per_event", real(view->ns_per_event), "problems",
+			 view->problems ? json_deep_copy(view->problems) : json_array(), "reason",
+			 job_reason__name(view->reason));
+}
+
+void job_view__name_user(struct job_view *view)
+{
+	struct passwd entry, *found = NULL;
+	char buffer[4096];
+
+	if (getpwuid_r(view->uid, &entry, buffer, sizeof(buffer), &found) == 0 && found)
+		snprintf(view->user, sizeof(view->user), "%.63s", found->pw_name);
+	else
+		snprintf(view->user, sizeof(view->user), "%u", (unsigned int)view->uid);
+}
+
+void job_view__take_summary(struct job_view *view, const json_t *summary)
+{
+	json_t *problems = json_object_get(summary, "problems"), *names = json_array(), *value;
+	const char *name;
+
+	if (!names)
+		return;
+	json_object_foreach(problems, name, value)
+	{
+		if (json_is_true(json_object_get(value, "available")) &&
+		    json_integer_value(json_object_get(value, "grains")) > 0 && json_array_size(names) < 16 &&
+		    strlen(name) < 64)
+			json_array_append_new(names, json_string(name));
+	}
+	json_decref(view->problems);
+	view->problems = names;
+	value = json_object_get(json_object_get(summary, "overhead"), "percent");
+	if (json_is_number(value))
+		view->overhead_percent = json_number_value(value);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A job as everybody sees it: the JOB object of daemon/README.md. */
+#ifndef GRAIND_JOB_VIEW_H
+#define GRAIND_JOB_VIEW_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum job_state {
+	JOB_STARTING, /* not answered yet; shown to nobody */
+	JOB_WAITING,
+	JOB_RUNNING,
+	JOB_FINISHING,
+	JOB_FINISHED,
+	JOB_FAILED,
+};
+
+enum job_reason { JOB_GOES_ON, JOB_EXIT, JOB_DETACH, JOB_DURATION, JOB_SHUTDOWN };
+
+struct job_view {
+	uint64_t number;
+	enum job_state state;
+	enum job_reason reason;
+	char error[600]; /* one line, "" = none */
+	pid_t pid;	 /* 0: every process */
+	uid_t uid;
+	char user[64];
+	char exe[4096], cmd[4096];
+	char runtime[32], method[32];
+	uint32_t threads;
+	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; end 0 while it runs */
+	uint64_t grains, events, lost;
+	double events_per_s, overhead_percent, ns_per_event;
+	json_t *problems; /* array of names or NULL; owned by who owns the view */
+};
+
+const char *job_state__name(enum job_state state);
+const char *job_reason__name(enum job_reason reason); /* "" while it goes on */
+
+/* The object, or NULL without memory. */
+json_t *job_view__json(const struct job_view *view);
+
+/* User name of `uid` for people, its number when it has none. */
+void job_view__name_user(struct job_view *view);
+
+/* Takes problems and overhead from a summary (OUTPUTS: summary --json). */
+void job_view__take_summary(struct job_view *view, const json_t *summary);
+
+#endif

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/common/defaults.h"
+#include "daemon/common/version.h"
+#include "daemon/graind/api.h"
+#include "daemon/graind/background.h"
+#include "daemon/graind/listen.h"
+#include "daemon/graind/log.h"
+#include "daemon/graind/privileges.h"
+#include "daemon/graind/worker.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <malloc.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#define EXIT_DENIED 3
+#define FIRST_JOB_MS 60000
+#define LISTEN_FD_FROM_SYSTEMD SD_LISTEN_FDS_START
+
+struct options {
+	const char *config, *state_dir, *socket;
+	bool foreground, exit_when_idle;
+};
+
+enum { OPTION_FOREGROUND = 256, OPTION_EXIT_WHEN_IDLE, OPTION_STATE_DIR, OPTION_SOCKET, OPTION_CONFIG };
+
+static const struct argp_option option_list[] = {
+	{"config", OPTION_CONFIG, "FILE", 0, "Settings; for now the file must be empty or absent", 0},
+	{"state-dir", OPTION_STATE_DIR, "DIR", 0,
+	 "Where jobs are kept (default $" ENV_STATE_DIR " or " DEFAULT_STATE_DIR ")", 0},
+	{"socket", OPTION_SOCKET, "PATH", 0,
+	 "Where to listen (default $" ENV_SOCKET " or " DEFAULT_SOCKET ")", 0},
+	{"foreground", OPTION_FOREGROUND, NULL, 0, "Stay in the foreground", 0},
+	{"exit-when-idle", OPTION_EXIT_WHEN_IDLE, NULL, 0, "End when the last job has ended", 0},
+	{0},
+};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case OPTION_CONFIG:
+		options->config = argument;
+		return 0;
+	case OPTION_STATE_DIR:
+		options->state_dir = argument;
+		return 0;
+	case OPTION_SOCKET:
+		options->socket = argument;
+		return 0;
+	case OPTION_FOREGROUND:
+		options->foreground = true;
+		return 0;
+	case OPTION_EXIT_WHEN_IDLE:
+		options->exit_when_idle = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "does not take arguments, but was given \"%s\"", argument);
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+struct daemon {
+	struct job_store *store;
+	struct jobs *jobs;
+	struct api *api;
+	int listen_fd, signal_fd, idle_fd, report_fd;
+	bool own_socket; /* not systemd's */
+	char *socket;	 /* absolute */
+};
+
+static const char *or_environment(const char *given, const char *name, const char *fallback)
+{
+	const char *value = given ? given : getenv(name);
+
+	return value && *value ? value : fallback;
+}
+
+static bool config_is_empty(const char *path)
+{
+	struct stat st;
+
+	if (!path || (stat(path, &st) != 0 && errno == ENOENT))
+		return true;
+	if (stat(path, &st) == 0 && st.st_size == 0)
+		return true;
+	log__line(LOG_ERR, "cannot use %s: this version has no settings; empty it or leave out --config",
+		  path);
+	return false;
+}
+
+/* One descriptor a module of each job, and the capture's. */
+static void raise_limits(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+/* systemd's socket when it gave one, else our own. */
+static int open_socket(struct daemon *daemon, const char *path)
+{
+	char why[512];
+	int given = sd_listen_fds(1);
+
+	if (given > 1 ||
+	    (given == 1 && sd_is_socket_unix(LISTEN_FD_FROM_SYSTEMD, SOCK_STREAM, 1, NULL, 0) <= 0)) {
+		log__line(LOG_ERR, "was started with descriptors that are not one listening unix socket");
+		return -EINVAL;
+	}
+	if (given == 1) {
+		daemon->listen_fd = LISTEN_FD_FROM_SYSTEMD;
+		return 0;
+	}
+	if (listen__open(path, &daemon->listen_fd, why) != 0) {
+		log__line(LOG_ERR, "%s", why);
+		return -EADDRINUSE;
+	}
+	daemon->own_socket = true;
+	return 0;
+}
+
+static int open_signals(struct daemon *daemon)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &signals, NULL) != 0)
+		return -errno;
+	signal(SIGPIPE, SIG_IGN);
+	daemon->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	daemon->idle_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return daemon->signal_fd < 0 || daemon->idle_fd < 0 ? -errno : 0;
+}
+
+/* Grainctl finds it by job.json from any directory, and graind goes to / in the background. */
+static char *absolute(const char *path)
+{
+	char *directory = path[0] == '/' ? NULL : getcwd(NULL, 0), *whole = NULL;
+
+	if (path[0] == '/')
+		return strdup(path);
+	if (directory && asprintf(&whole, "%s/%s", directory, path) < 0)
+		whole = NULL;
+	free(directory);
+	return whole;
+}
+
+/* Everything up to where requests are served; the exit status. */
+static int set_up(struct daemon *daemon, const struct options *options)
+{
+	const char *state_dir = or_environment(options->state_dir, ENV_STATE_DIR, DEFAULT_STATE_DIR);
+	struct job_store_error err;
+	char why[512];
+	int error;
+
+	if (!config_is_empty(options->config))
+		return 1;
+	if (privileges__check(why, sizeof(why)) != 0) {
+		log__line(LOG_ERR, "%s", why);
+		return EXIT_DENIED;
+	}
+	error = job_store__open(state_dir, true, &daemon->store, &err);
+	if (error) {
+		log__line(LOG_ERR, "%s", err.text);
+		return error == -EACCES || error == -EPERM ? EXIT_DENIED : 1;
+	}
+	daemon->socket = absolute(or_environment(options->socket, ENV_SOCKET, DEFAULT_SOCKET));
+	if (!daemon->socket) {
+		log__line(LOG_ERR, "cannot tell where the socket is: %s", strerror(errno));
+		return 1;
+	}
+	if (open_socket(daemon, daemon->socket) != 0)
+		return 1;
+	if (!options->foreground) {
+		error = background__enter(&daemon->report_fd);
+		if (error) {
+			log__line(LOG_ERR, "cannot go into the background: %s", strerror(-error));
+			return 1;
+		}
+	}
+	error = open_signals(daemon);
+	if (!error)
+		error = jobs__new(daemon->store, daemon->socket, daemon->idle_fd, &daemon->jobs);
+	if (!error) {
+		jobs__recover(daemon->jobs);
+		error = api__start(daemon->listen_fd, daemon->jobs, &daemon->api);
+	}
+	if (error) {
+		log__line(LOG_ERR, "cannot start: %s", strerror(-error));
+		return 1;
+	}
+	return 0;
+}
+
+/*
+ * Until a signal, or until idle when that is wanted: after the last job, or
+ * when no job came for a while. Sleeps all the time without a watchdog.
+ */
+static void serve(struct daemon *daemon, bool exit_when_idle)
+{
+	uint64_t watchdog_us = 0;
+	bool watched = sd_watchdog_enabled(1, &watchdog_us) > 0;
+	int timeout_ms = watched ? (int)(watchdog_us / 2000) : exit_when_idle ? FIRST_JOB_MS : -1;
+	struct pollfd fds[] = {
+		{.fd = daemon->signal_fd, .events = POLLIN},
+		{.fd = daemon->idle_fd, .events = POLLIN},
+	};
+
+	for (;;) {
+		struct signalfd_siginfo signal_info;
+		eventfd_t count;
+
+		int ready = poll(fds, 2, timeout_ms);
+
+		if ((ready < 0 && errno != EINTR) ||
+		    (ready == 0 && exit_when_idle && jobs__running(daemon->jobs) == 0))
+			break;
+		if (read(daemon->signal_fd, &signal_info, sizeof(signal_info)) > 0 &&
+		    signal_info.ssi_signo != SIGHUP)
+			break;
+		if (eventfd_read(daemon->idle_fd, &count) == 0 && exit_when_idle &&
+		    jobs__running(daemon->jobs) == 0)
+			break;
+		/* Takes the jobs' lock: a graind whose jobs hang is not alive. */
+		if (watched && jobs__running(daemon->jobs) != SIZE_MAX)
+			sd_notify(0, "WATCHDOG=1");
+	}
+}
+
+static void tear_down(struct daemon *daemon)
+{
+	if (daemon->api)
+		api__quiesce(daemon->api);
+	if (daemon->own_socket)
+		unlink(daemon->socket);
+	if (daemon->jobs)
+		jobs__end(daemon->jobs);
+	api__stop(daemon->api);
+	if (daemon->listen_fd >= 0)
+		close(daemon->listen_fd);
+	jobs__free(daemon->jobs);
+	job_store__close(daemon->store);
+	free(daemon->socket);
+}
+
+static void print_version(FILE *stream, struct argp_state *state)
+{
+	(void)state;
+	fprintf(stream, "graind %s\n", GRAIND_VERSION);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = option_list,
+		.parser = parse_option,
+		.doc = "Profiles OpenMP programs that run on this machine; grainctl tells it which.",
+	};
+	struct options options = {0};
+	struct daemon daemon = {.listen_fd = -1, .signal_fd = -1, .idle_fd = -1, .report_fd = -1};
+	int status;
+
+	if (argc > 1 && (!strcmp(argv[1], WORKER_SYMBOLIZE) || !strcmp(argv[1], WORKER_SUMMARY)))
+		return worker__main(argc, argv);
+	argp_program_version_hook = print_version;
+	argp_err_exit_status = 2;
+	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	umask(022);
+	raise_limits();
+	/* Each thread's arena would keep what a job once took. */
+	mallopt(M_ARENA_MAX, 2);
+	status = set_up(&daemon, &options);
+	if (status == 0) {
+		sd_notify(0, "READY=1");
+		if (!options.foreground) {
+			log__use_syslog();
+			background__up(daemon.report_fd);
+		}
+		serve(&daemon, options.exit_when_idle);
+		sd_notify(0, "STOPPING=1");
+	}
+	tear_down(&daemon);
+	return status;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Probe plans of the runtime files met lately: planning takes a good part of a second. */
+#ifndef GRAIND_PLAN_CACHE_H
+#define GRAIND_PLAN_CACHE_H
+
+#include "uprobes/plan.h"
+
+struct cached_plan;
+
+/*
+ * The plan of the open file `fd`, which people know as `name`. Errors as
+ * probe_plan__create. The caller gives it back when it is attached.
+ */
+int plan_cache__get(int fd, const char *name, struct cached_plan **out, struct uprobes_error *err);
+void plan_cache__put(struct cached_plan *plan); /* accepts NULL */
+const struct probe_plan *cached_plan__plan(const struct cached_plan *plan);
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef GRAIND_PRIVILEGES_H
+#define GRAIND_PRIVILEGES_H
+
+#include <stddef.h>
+
+/* 0, or -EPERM with one line that names the capabilities that this process lacks. */
+int privileges__check(char *why, size_t size);
+
+#endif

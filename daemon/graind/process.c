@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/graind/process.h"
+
+#include "uprobes/process_maps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ENVIRON_MAX (1u << 20)
+#define THREADS_MAX 65536
+
+static int open_of(pid_t pid, const char *name)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	return fd;
+}
+
+/* Reads at most size - 1 bytes and ends them with NUL; the number, or a negative errno. */
+static ssize_t read_of(pid_t pid, const char *name, char *buffer, size_t size)
+{
+	int fd = open_of(pid, name);
+	size_t used = 0;
+
+	if (fd < 0)
+		return fd;
+	while (used < size - 1) {
+		ssize_t got = read(fd, buffer + used, size - 1 - used);
+
+		if (got < 0) {
+			int error = -errno;
+
+			close(fd);
+			return error;
+		}
+		if (got == 0)
+			break;
+		used += (size_t)got;
+	}
+	close(fd);
+	buffer[used] = 0;
+	return (ssize_t)used;
+}
+
+/* The line of /proc/PID/status that starts with "\n<key>:". */
+static const char *status_value(const char *status, const char *key)
+{
+	char wanted[32];
+	const char *found;
+
+	snprintf(wanted, sizeof(wanted), "\n%s:", key);
+	found = strstr(status, wanted);
+	return found ? found + strlen(wanted) : NULL;
+}
+
+static bool status_ids(const char *status, const char *key, unsigned int *first, bool *agree)
+{
+	const char *value = status_value(status, key);
+	unsigned int real, effective, saved;
+
+	if (!value || sscanf(value, "%u %u %u", &real, &effective, &saved) != 3)
+		return false;
+	*first = real;
+	*agree = real == effective && real == saved;
+	return true;
+}
+
+int process__read_ids(pid_t pid, struct process *out)
+{
+	char status[8192], path[64];
+	const char *value;
+	struct process process = {.pid = pid};
+	unsigned int uid, gid;
+	bool one_uid, one_gid;
+	struct stat st;
+	ssize_t got = read_of(pid, "status", status, sizeof(status));
+
+	if (got < 0)
+		return (int)got;
+	value = status_value(status, "Tgid");
+	process.leader = value && atoi(value) == pid;
+	value = status_value(status, "State");
+	value = value ? value + strspn(value, " \t") : "";
+	process.dead = *value == 'Z' || *value == 'X';
+	if (!status_ids(status, "Uid", &uid, &one_uid) || !status_ids(status, "Gid", &gid, &one_gid))
+		return -EBADMSG;
+	process.uid = uid;
+	process.gid = gid;
+	/* Root's when the process must not be looked into, e.g. after it executed a set-uid file. */
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (stat(path, &st) != 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	process.one_user = one_uid && one_gid && st.st_uid == uid;
+	*out = process;
+	return 0;
+}
+
+static void read_command(struct process *process)
+{
+	ssize_t got = read_of(process->pid, "cmdline", process->cmd, sizeof(process->cmd));
+
+	while (got > 0 && process->cmd[got - 1] == 0)
+		got--;
+	for (ssize_t i = 0; i < got; i++) {
+		if (process->cmd[i] == 0)
+			process->cmd[i] = ' ';
+	}
+	process->cmd[got > 0 ? got : 0] = 0;
+}
+
+static uint32_t count_cpus(const char *mask)
+{
+	uint32_t count = 0;
+
+	for (; *mask && *mask != '\n'; mask++) {
+		const char *digits = "0123456789abcdef", *digit = strchr(digits, *mask);
+
+		if (digit)
+			count += (uint32_t)__builtin_popcount((unsigned int)(digit - digits));
+	}
+	return count;
+}
+
+/* OMP_NUM_THREADS, else the CPUs that the process may use: what libgomp starts with. */
+static uint32_t planned_threads(pid_t pid)
+{
+	static const char name[] = "OMP_NUM_THREADS=";
+	char *text = malloc(ENVIRON_MAX);
+	uint32_t threads = 0;
+	ssize_t got = text ? read_of(pid, "environ", text, ENVIRON_MAX) : -ENOMEM;
+
+	for (ssize_t at = 0; at < got && !threads; at += (ssize_t)strlen(text + at) + 1) {
+		long value;
+
+		if (strncmp(text + at, name, sizeof(name) - 1))
+			continue;
+		value = strtol(text + at + sizeof(name) - 1, NULL, 10);
+		if (value > 0 && value <= THREADS_MAX)
+			threads = (uint32_t)value;
+	}
+	if (!threads && text && read_of(pid, "status", text, ENVIRON_MAX) > 0) {
+		const char *mask = status_value(text, "Cpus_allowed");
+
+		threads = mask ? count_cpus(mask) : 0;
+	}
+	free(text);
+	return threads;
+}
+
+int process__read(pid_t pid, struct process *out)
+{
+	struct process process;
+	char path[64];
+	ssize_t length;
+	int error = process__read_ids(pid, &process);
+
+	if (error)
+		return error;
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	length = readlink(path, process.exe, sizeof(process.exe) - 1);
+	process.exe[length > 0 ? length : 0] = 0;
+	read_command(&process);
+	process.threads = planned_threads(pid);
+	*out = process;
+	return 0;
+}
+
+static int mix(void *ctx, const struct process_mapping *mapping)
+{
+	uint64_t *hash = ctx;
+	const uint64_t parts[] = {mapping->start, mapping->device, mapping->inode};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		*hash = (*hash ^ parts[i]) * 0x9e3779b97f4a7c15u + 1;
+	return 0;
+}
+
+uint64_t process__map_signature(pid_t pid)
+{
+	uint64_t hash = 1;
+
+	return process_maps__each(pid, mix, &hash) ? 0 : hash;
+}
+
+bool process__belongs_to(const struct process *process, uid_t uid)
+{
+	return uid == 0 || (process->one_user && process->uid == uid);
+}

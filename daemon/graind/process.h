@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What /proc says of one process. */
+#ifndef GRAIND_PROCESS_H
+#define GRAIND_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct process {
+	pid_t pid;
+	uid_t uid;
+	gid_t gid;
+	bool one_user;	  /* real, effective and saved ids agree and /proc/PID belongs to that user */
+	bool leader;	  /* of its thread group */
+	bool dead;	  /* only its exit status is left */
+	uint32_t threads; /* that its OpenMP runtime will use, as far as its environment tells */
+	char exe[4096];	  /* as the process sees it; "" for kernel threads */
+	char cmd[4096];	  /* arguments joined by spaces, cut */
+};
+
+/* -ESRCH no such process, -EACCES not permitted. */
+int process__read(pid_t pid, struct process *out);
+
+/* As process__read, but only the ids and the state. */
+int process__read_ids(pid_t pid, struct process *out);
+
+/* Changes whenever the set of files mapped executable does; 0 when it cannot be read. */
+uint64_t process__map_signature(pid_t pid);
+
+/* May `uid` profile the process: it is its own, wholly, or uid is root. */
+bool process__belongs_to(const struct process *process, uid_t uid);
+
+#endif

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/graind/recorder.h"
+#include "daemon/common/job_store.h"
+#include "daemon/graind/machine.h"
+#include "daemon/graind/modules.h"
+#include "daemon/graind/symbols.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_TRACE_BYTES (16ull << 30)
+#define REFRESH_NS 100000000u
+#define QUOTED_MAX (2 * 4096 + 3)
+
+struct recorder {
+	struct process process;
+	struct trace_writer *writer;
+	struct site_set sites;
+	struct module_table modules;
+	struct ring_to_trace ring;
+	size_t sites_seen;     /* of sites.list, whose module was looked for */
+	size_t modules_told;   /* of modules, whose line is in the trace */
+	uint64_t refreshed_ns; /* when the mappings were read last */
+	int error;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void keep_error(struct recorder *recorder, int error)
+{
+	if (error && !recorder->error)
+		recorder->error = error;
+}
+
+int recorder__new(int dirfd, const struct process *process, struct recorder **out)
+{
+	/* The worker that analyses root's traces is nobody: the directory keeps others out. */
+	const struct trace_writer_opts opts = {.max_bytes = MAX_TRACE_BYTES,
+					       .mode = process->uid ? 0600 : 0644};
+	struct recorder *recorder = calloc(1, sizeof(*recorder));
+	int error;
+
+	if (!recorder)
+		return -ENOMEM;
+	recorder->process = *process;
+	error = site_set__init(&recorder->sites);
+	if (!error)
+		error = trace_writer__create(dirfd, TRACE_FILE, &opts, &recorder->writer);
+	if (!error)
+		error = machine__describe(recorder->writer);
+	if (!error)
+		error = trace_writer__flush(recorder->writer);
+	if (error) {
+		recorder__free(recorder);
+		return error;
+	}
+	recorder->ring.writer = recorder->writer;
+	recorder->ring.sites = &recorder->sites;
+	recorder->ring.tgid = process->pid;
+	*out = recorder;
+	return 0;
+}
+
+static void tell_modules(struct recorder *recorder)
+{
+	char *quoted = malloc(QUOTED_MAX);
+
+	for (; quoted && recorder->modules_told < recorder->modules.count; recorder->modules_told++) {
+		const struct module *module = &recorder->modules.modules[recorder->modules_told];
+
+		trace_writer__quote(module->path, quoted, QUOTED_MAX);
+		keep_error(recorder, trace_writer__textf(recorder->writer,
+							 "@module start=0x%" PRIx64 " end=0x%" PRIx64
+							 " offset=0x%" PRIx64 " path=%s",
+							 module->start, module->end, module->offset, quoted));
+	}
+	free(quoted);
+}
+
+/* The process may have become somebody else's by executing a set-uid file: then nothing more is read. */
+static bool still_the_same(const struct recorder *recorder)
+{
+	struct process now;
+
+	if (recorder->process.uid == 0)
+		return true;
+	return process__read_ids(recorder->process.pid, &now) == 0 && now.uid == recorder->process.uid &&
+	       now.one_user == recorder->process.one_user;
+}
+
+static void refresh_modules(struct recorder *recorder)
+{
+	recorder->refreshed_ns = now_ns();
+	if (!still_the_same(recorder))
+		return;
+	module_table__refresh(&recorder->modules, recorder->process.pid);
+	tell_modules(recorder);
+}
+
+int recorder__begin(struct recorder *recorder, const struct recorder_capture *capture)
+{
+	const struct process *process = &recorder->process;
+	char *exe = malloc(QUOTED_MAX), *cmd = malloc(QUOTED_MAX);
+	int error = exe && cmd ? 0 : -ENOMEM;
+
+	if (!error) {
+		trace_writer__quote(process->exe, exe, QUOTED_MAX);
+		trace_writer__quote(process->cmd, cmd, QUOTED_MAX);
+		error = trace_writer__textf(
+			recorder->writer, "@process pid=%d uid=%u exe=%s cmd=%s runtime=%s threads=%" PRIu32,
+			(int)process->pid, (unsigned int)process->uid, exe, cmd, capture->runtime,
+			process->threads);
+	}
+	if (!error && capture->ns_per_event > 0)
+		error = trace_writer__textf(recorder->writer,
+					    "@capture source=uprobes method=%s ns_per_event=%.1f "
+					    "resolution_ns=%.0f attach_ns=%" PRIu64 " late=%d",
+					    capture->method, capture->ns_per_event, capture->ns_per_event,
+					    capture->attach_ns, capture->late);
+	else if (!error)
+		error = trace_writer__textf(recorder->writer,
+					    "@capture source=uprobes method=%s attach_ns=%" PRIu64 " late=%d",
+					    capture->method, capture->attach_ns, capture->late);
+	free(exe);
+	free(cmd);
+	if (error)
+		return error;
+	refresh_modules(recorder);
+	return trace_writer__flush(recorder->writer);
+}
+
+void recorder__feed(struct recorder *recorder, unsigned int cpu, const struct ring_event *events,
+		    size_t count)
+{
+	keep_error(recorder, ring_to_trace__convert(&recorder->ring, cpu, events, count));
+}
+
+/* Files are opened while the process still leads to them. */
+static void look_at_new_sites(struct recorder *recorder)
+{
+	while (recorder->sites_seen < recorder->sites.count) {
+		uint64_t address = recorder->sites.list[recorder->sites_seen].address;
+		struct module *module = module_table__find(&recorder->modules, address);
+
+		if (!module && now_ns() - recorder->refreshed_ns < REFRESH_NS)
+			return;
+		if (!module) {
+			refresh_modules(recorder);
+			module = module_table__find(&recorder->modules, address);
+		}
+		if (module && !module->opened && still_the_same(recorder))
+			module_table__open(&recorder->modules, module, recorder->process.pid);
+		recorder->sites_seen++;
+	}
+}
+
+void recorder__tick(struct recorder *recorder, bool flush)
+{
+	look_at_new_sites(recorder);
+	if (flush)
+		keep_error(recorder, trace_writer__flush(recorder->writer));
+}
+
+const struct ring_counts *recorder__counts(const struct recorder *recorder)
+{
+	return &recorder->ring.counts;
+}
+
+int recorder__error(const struct recorder *recorder)
+{
+	return recorder->error;
+}
+
+uint64_t recorder__dropped(const struct recorder *recorder)
+{
+	struct trace_writer_stats stats;
+
+	trace_writer__stats(recorder->writer, &stats);
+	return stats.dropped_events;
+}
+
+static void tell_loss(struct recorder *recorder, const char *cause, uint64_t count)
+{
+	if (count)
+		keep_error(recorder, trace_writer__textf(recorder->writer, "@lost cause=%s count=%" PRIu64,
+							 cause, count));
+}
+
+int recorder__finish(struct recorder *recorder, const char *reason, const struct recorder_loss *losses,
+		     size_t count, unsigned int symbolize_seconds)
+{
+	int error;
+
+	look_at_new_sites(recorder);
+	keep_error(recorder, trace_writer__flush(recorder->writer));
+	keep_error(recorder, symbols__write(recorder->writer, &recorder->sites, &recorder->modules,
+					    recorder->process.uid, recorder->process.gid, symbolize_seconds));
+	for (size_t i = 0; i < count; i++)
+		tell_loss(recorder, losses[i].cause, losses[i].count);
+	tell_loss(recorder, "trace-file", recorder__dropped(recorder));
+	tell_loss(recorder, "unknown-event", recorder->ring.counts.unknown);
+	keep_error(recorder,
+		   trace_writer__textf(recorder->writer, "@end reason=%s end_ns=%" PRIu64 " events=%" PRIu64,
+				       reason, now_ns(), recorder->ring.counts.events));
+	keep_error(recorder, trace_writer__finish(recorder->writer, NULL));
+	recorder->writer = NULL;
+	error = recorder->error;
+	recorder__free(recorder);
+	return error;
+}
+
+void recorder__free(struct recorder *recorder)
+{
+	if (!recorder)
+		return;
+	if (recorder->writer)
+		trace_writer__abandon(recorder->writer);
+	site_set__free(&recorder->sites);
+	module_table__free(&recorder->modules);
+	free(recorder);
+}

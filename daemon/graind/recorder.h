@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The record of one process: its trace file from the first line to the last,
+ * fed with what the rings hold. Belongs to one thread at a time.
+ */
+#ifndef GRAIND_RECORDER_H
+#define GRAIND_RECORDER_H
+
+#include "daemon/common/trace_writer.h"
+#include "daemon/graind/process.h"
+#include "daemon/graind/ring_to_trace.h"
+
+struct recorder;
+
+/* Creates the trace in `dirfd` with what is known of the machine. */
+int recorder__new(int dirfd, const struct process *process, struct recorder **out);
+
+struct recorder_capture {
+	const char *runtime, *method; /* "libgomp", "uprobe_multi" */
+	double ns_per_event;	      /* 0 = unknown */
+	uint64_t attach_ns;	      /* when recording began */
+	bool late;		      /* the program ran already */
+};
+
+/* Tells of the process and the capture; before the first event. */
+int recorder__begin(struct recorder *recorder, const struct recorder_capture *capture);
+
+/* Events of other processes are left out. */
+void recorder__feed(struct recorder *recorder, unsigned int cpu, const struct ring_event *events,
+		    size_t count);
+
+/* Looks at what is new, and puts the trace into its file when `flush`. */
+void recorder__tick(struct recorder *recorder, bool flush);
+
+const struct ring_counts *recorder__counts(const struct recorder *recorder);
+/* The trace writer's first error, 0 = none: what came later is missing in the file. */
+int recorder__error(const struct recorder *recorder);
+uint64_t recorder__dropped(const struct recorder *recorder);
+
+struct recorder_loss {
+	const char *cause;
+	uint64_t count;
+};
+
+/* Sources, losses (of `count` causes; zero ones are left out) and the end; frees the recorder. */
+int recorder__finish(struct recorder *recorder, const char *reason, const struct recorder_loss *losses,
+		     size_t count, unsigned int symbolize_seconds);
+
+/* Closes the trace as it is. Accepts NULL. */
+void recorder__free(struct recorder *recorder);
+
+#endif

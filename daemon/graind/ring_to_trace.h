@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From the rings to the trace: the one place that knows both formats. Numbers
+ * of kinds, waits and flags are mapped one by one, so that each format can grow
+ * by itself. Also counts what passes.
+ */
+#ifndef GRAIND_RING_TO_TRACE_H
+#define GRAIND_RING_TO_TRACE_H
+
+#include "daemon/common/trace_writer.h"
+#include "daemon/graind/sites.h"
+
+#include <sys/types.h>
+
+struct ring_event;
+
+struct ring_counts {
+	uint64_t events;	/* handed to the trace */
+	uint64_t grains;	/* task creations among them */
+	uint64_t lost_reported; /* events that RING_LOST events say are missing */
+	uint64_t foreign;	/* of other processes, left out */
+	uint64_t unknown;	/* of a kind that this program does not know, left out */
+	uint32_t largest_team;
+	uint64_t first_ns, last_ns;
+};
+
+struct ring_to_trace {
+	struct trace_writer *writer;
+	struct site_set *sites;
+	pid_t tgid;
+	struct ring_counts counts;
+};
+
+/* Never fails because of what is in the events; the writer's error otherwise. */
+int ring_to_trace__convert(struct ring_to_trace *to, unsigned int cpu, const struct ring_event *events,
+			   size_t count);
+
+/* How many of the events at the start belong to one thread group, and to which. */
+size_t ring_to_trace__same_process(const struct ring_event *events, size_t count, pid_t *tgid);
+
+#endif

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/graind/routes.h"
+#include "daemon/common/version.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define JOBS "/v1/jobs"
+
+void answer__fail(struct answer *answer, int status, const char *text)
+{
+	json_decref(answer->json);
+	answer->status = status;
+	answer->json = json_pack("{s:s}", "error", text);
+	if (!answer->json)
+		answer->json = json_pack("{s:s}", "error", "the reason cannot be told as text");
+}
+
+static void fail_with(struct answer *answer, const struct failure *failure)
+{
+	answer__fail(answer, failure->status, failure->text);
+}
+
+static void get_status(struct jobs *jobs, struct answer *answer)
+{
+	char method[32];
+
+	jobs__method(jobs, method);
+	answer->status = 200;
+	answer->json =
+		json_pack("{s:s, s:i, s:i, s:I, s:s}", "version", GRAIND_VERSION, "pid", (int)getpid(), "uid",
+			  (int)getuid(), "jobs_running", (json_int_t)jobs__running(jobs), "method", method);
+}
+
+static void list_jobs(struct jobs *jobs, const struct request *request, struct answer *answer)
+{
+	bool all = request->all && strcmp(request->all, "0") != 0;
+	struct failure failure;
+	json_t *list;
+
+	if (jobs__list(jobs, request->peer, all, &list, &failure) != 0) {
+		fail_with(answer, &failure);
+		return;
+	}
+	answer->status = 200;
+	answer->json = json_pack("{s:o}", "jobs", list);
+}
+
+/* 0, or -1 with the reason: unknown keys are refused so that misspelt ones are not ignored. */
+static int parse_start(const json_t *body, struct job_request *out, char why[256])
+{
+	json_t *value;
+	const char *key;
+	bool all = false;
+
+	json_object_foreach((json_t *)body, key, value)
+	{
+		if (!strcmp(key, "pid") && json_is_integer(value) && json_integer_value(value) > 0 &&
+		    json_integer_value(value) <= INT_MAX) {
+			out->pid = (pid_t)json_integer_value(value);
+		} else if (!strcmp(key, "at_start") && json_is_boolean(value)) {
+			out->at_start = json_is_true(value);
+		} else if (!strcmp(key, "all") && json_is_boolean(value)) {
+			all = json_is_true(value);
+		} else if (!strcmp(key, "duration_s") && json_is_integer(value) &&
+			   json_integer_value(value) >= 0) {
+			out->duration_s = (uint64_t)json_integer_value(value);
+		} else {
+			snprintf(why, 256, "cannot use \"%.40s\" as it is given; see the API's description",
+				 key);
+			return -1;
+		}
+	}
+	if (all == (out->pid != 0)) {
+		snprintf(why, 256, "give either \"pid\" or \"all\":true");
+		return -1;
+	}
+	return 0;
+}
+
+static void start_job(struct jobs *jobs, const struct request *request, struct answer *answer)
+{
+	struct job_request wanted = {.peer = request->peer};
+	json_error_t error;
+	json_t *body = json_loadb(request->body, request->body_size, JSON_REJECT_DUPLICATES, &error);
+	struct failure failure;
+	char why[256];
+
+	if (!json_is_object(body)) {
+		snprintf(why, sizeof(why), "the request's body is not a JSON object%s%.160s",
+			 body ? "" : ": ", body ? "" : error.text);
+		answer__fail(answer, 400, why);
+	} else if (parse_start(body, &wanted, why) != 0) {
+		answer__fail(answer, 400, why);
+	} else if (jobs__start(jobs, &wanted, &answer->json, &failure) != 0) {
+		fail_with(answer, &failure);
+	} else {
+		answer->status = 201;
+	}
+	json_decref(body);
+}
+
+/* "/v1/jobs/17/trace" -> 17 and "/trace". */
+static bool parse_job_path(const char *path, uint64_t *number, const char **rest)
+{
+	uint64_t value = 0;
+
+	if (strncmp(path, JOBS "/", sizeof(JOBS)) != 0)
+		return false;
+	path += sizeof(JOBS);
+	if (*path < '1' || *path > '9')
+		return false;
+	for (; *path >= '0' && *path <= '9'; path++) {
+		if (value > (uint64_t)INT64_MAX / 10 - 1)
+			return false;
+		value = value * 10 + (uint64_t)(*path - '0');
+	}
+	*number = value;
+	*rest = path;
+	return *path == 0 || *path == '/';
+}
+
+typedef int (*job_call)(struct jobs *jobs, uint64_t number, uid_t peer, json_t **job,
+			struct failure *failure);
+typedef int (*file_call)(struct jobs *jobs, uint64_t number, uid_t peer, int *fd, struct failure *failure);
+
+struct job_route {
+	const char *method, *rest;
+	job_call json;
+	file_call file;
+	const char *type;
+};
+
+static int delete_job(struct jobs *jobs, uint64_t number, uid_t peer, json_t **job, struct failure *failure)
+{
+	*job = NULL;
+	return jobs__delete(jobs, number, peer, failure);
+}
+
+static const struct job_route job_routes[] = {
+	{"GET", "", jobs__get, NULL, NULL},
+	{"DELETE", "", delete_job, NULL, NULL},
+	{"POST", "/detach", jobs__detach, NULL, NULL},
+	{"GET", "/summary", NULL, jobs__open_summary, "application/json"},
+	{"GET", "/trace", NULL, jobs__open_trace, "application/octet-stream"},
+};
+
+static void serve_job(struct jobs *jobs, const struct request *request, uint64_t number, const char *rest,
+		      struct answer *answer)
+{
+	bool known = false;
+
+	for (size_t i = 0; i < sizeof(job_routes) / sizeof(job_routes[0]); i++) {
+		const struct job_route *route = &job_routes[i];
+		struct failure failure;
+		int error;
+
+		if (strcmp(rest, route->rest) != 0)
+			continue;
+		known = true;
+		if (strcmp(request->method, route->method) != 0)
+			continue;
+		error = route->json ? route->json(jobs, number, request->peer, &answer->json, &failure)
+				    : route->file(jobs, number, request->peer, &answer->fd, &failure);
+		if (error) {
+			fail_with(answer, &failure);
+			return;
+		}
+		answer->type = route->type;
+		answer->status = route->json && !answer->json ? 204 : 200;
+		return;
+	}
+	if (known)
+		answer__fail(answer, 405, "this method does not go with this path");
+	else
+		answer__fail(answer, 404, "there is nothing at this path");
+}
+
+void routes__serve(struct jobs *jobs, const struct request *request, struct answer *answer)
+{
+	bool get = !strcmp(request->method, "GET"), post = !strcmp(request->method, "POST");
+	const char *rest;
+	uint64_t number;
+
+	*answer = (struct answer){.fd = -1};
+	if (!strcmp(request->path, "/v1/status") && get)
+		get_status(jobs, answer);
+	else if (!strcmp(request->path, JOBS) && get)
+		list_jobs(jobs, request, answer);
+	else if (!strcmp(request->path, JOBS) && post)
+		start_job(jobs, request, answer);
+	else if (!strcmp(request->path, JOBS) || !strcmp(request->path, "/v1/status"))
+		answer__fail(answer, 405, "this method does not go with this path");
+	else if (parse_job_path(request->path, &number, &rest))
+		serve_job(jobs, request, number, rest, answer);
+	else
+		answer__fail(answer, 404, "there is nothing at this path");
+	if (!answer->json && answer->fd < 0 && answer->status != 204)
+		answer__fail(answer, 503, "graind is out of memory");
+}

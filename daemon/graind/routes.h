@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What each request of the API does; api.c speaks HTTP. */
+#ifndef GRAIND_ROUTES_H
+#define GRAIND_ROUTES_H
+
+#include "daemon/graind/jobs.h"
+
+struct request {
+	const char *method, *path;
+	const char *all; /* the query's "all", or NULL */
+	const char *body;
+	size_t body_size;
+	uid_t peer;
+};
+
+struct answer {
+	int status;
+	json_t *json;	  /* or NULL */
+	int fd;		  /* or -1: the file is the answer */
+	const char *type; /* of the file */
+};
+
+void routes__serve(struct jobs *jobs, const struct request *request, struct answer *answer);
+
+/* {"error": text} with that status. */
+void answer__fail(struct answer *answer, int status, const char *text);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The distinct code addresses in the events of one process, at most SITES_MAX. */
+#ifndef GRAIND_SITES_H
+#define GRAIND_SITES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SITES_MAX 65536
+
+struct site {
+	uint64_t address;
+	const char *kind; /* static: "task", "parallel", ... as in the log's @source */
+	bool is_return;	  /* a return address: what is meant is the call before it */
+};
+
+struct site_set {
+	struct site *list; /* in the order of their first appearance */
+	size_t count;
+	uint32_t *slots; /* open addressing; 1 + index into list */
+	uint64_t refused;
+};
+
+int site_set__init(struct site_set *set);
+void site_set__free(struct site_set *set); /* of its contents */
+
+void site_set__add_new(struct site_set *set, uint64_t address, const char *kind, bool is_return);
+
+static inline size_t site_set__slot(uint64_t address)
+{
+	return (size_t)((address * 0x9e3779b97f4a7c15u) >> (64 - 17));
+}
+
+/* Remembers the address unless it is there already. */
+static inline void site_set__add(struct site_set *set, uint64_t address, const char *kind, bool is_return)
+{
+	uint32_t at = set->slots[site_set__slot(address)];
+
+	if (at && set->list[at - 1].address == address)
+		return;
+	if (address)
+		site_set__add_new(set, address, kind, is_return);
+}
+
+#endif

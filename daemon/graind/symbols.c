@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/graind/symbols.h"
+#include "daemon/graind/worker.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ANSWER_BYTES_PER_SITE 2048
+#define SOURCE_MAX 8192
+
+/* One answer of the worker; the strings are inside its output. */
+struct answer {
+	const char *function, *file, *module;
+	uint64_t offset;
+	uint32_t line;
+};
+
+struct source {
+	char *text; /* everything behind the number */
+	uint32_t number;
+};
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The questions, in a file that the worker reads as its input. */
+static int write_questions(const struct site_set *sites, const struct module_table *modules)
+{
+	int fd = memfd_create("graind-sites", MFD_CLOEXEC);
+	FILE *file = fd < 0 ? NULL : fdopen(dup(fd), "w");
+	int error = 0;
+
+	if (!file) {
+		error = -errno;
+		if (fd >= 0)
+			close(fd);
+		return error;
+	}
+	/* The latest mapping of an address counts, and the worker takes the first that fits. */
+	for (size_t i = modules->count; i > 0; i--) {
+		const struct module *module = &modules->modules[i - 1];
+
+		if (module->fd >= 0 && !strchr(module->path, '\n'))
+			fprintf(file, "mapping %" PRIx64 " %" PRIx64 " %" PRIx64 " %d %s\n", module->start,
+				module->end, module->offset, module->fd, module->path);
+	}
+	for (size_t i = 0; i < sites->count; i++)
+		fprintf(file, "address %" PRIx64 " %d\n", sites->list[i].address, sites->list[i].is_return);
+	if (ferror(file))
+		error = -EIO;
+	if (fclose(file) != 0)
+		error = -errno;
+	if (error || lseek(fd, 0, SEEK_SET) != 0) {
+		close(fd);
+		return error ? error : -errno;
+	}
+	return fd;
+}
+
+static int ask(const struct site_set *sites, const struct module_table *modules, uid_t uid, gid_t gid,
+	       unsigned int seconds, char **output)
+{
+	int *keep = calloc(modules->count + 1, sizeof(*keep)), input, error;
+	size_t kept = 0, size;
+
+	if (!keep)
+		return -ENOMEM;
+	input = write_questions(sites, modules);
+	if (input < 0) {
+		free(keep);
+		return input;
+	}
+	for (size_t i = 0; i < modules->count; i++) {
+		if (modules->modules[i].fd >= 0)
+			keep[kept++] = modules->modules[i].fd;
+	}
+	error = worker__run(&(struct worker){.work = WORKER_SYMBOLIZE,
+					     .uid = uid,
+					     .gid = gid,
+					     .input = input,
+					     .keep = keep,
+					     .keep_count = kept,
+					     .seconds = seconds,
+					     .max_output = sites->count * ANSWER_BYTES_PER_SITE + 4096},
+			    output, &size);
+	close(input);
+	free(keep);
+	return error;
+}
+
+/*
+ * One line of the worker's answer, taken apart in place. False, and nothing
+ * used of it, unless it is exactly what was asked for.
+ */
+static bool parse_answer(char *text, uint64_t address, struct answer *out)
+{
+	char *fields[6], *end;
+	unsigned long long line;
+
+	for (size_t i = 0; i < 6; i++) {
+		fields[i] = strsep(&text, "\t");
+		if (!fields[i] || strlen(fields[i]) > 1023)
+			return false;
+	}
+	if (text)
+		return false;
+	errno = 0;
+	if (strtoull(fields[0], &end, 16) != address || *end || errno)
+		return false;
+	line = strtoull(fields[1], &end, 10);
+	if (*end || errno || line > UINT32_MAX)
+		return false;
+	out->offset = strtoull(fields[2], &end, 16);
+	if (*end || errno)
+		return false;
+	out->line = (uint32_t)line;
+	out->function = fields[3];
+	out->file = fields[4];
+	out->module = fields[5];
+	return true;
+}
+
+/* What is known without reading the file. */
+static void fall_back(const struct module_table *modules, uint64_t address, struct answer *out)
+{
+	const struct module *module = module_table__find(modules, address);
+
+	*out = (struct answer){.function = "", .file = "", .module = "", .offset = address};
+	if (module) {
+		out->module = base_name(module->path);
+		out->offset = address - module->start + module->offset;
+	}
+}
+
+static void describe(const struct answer *answer, const char *kind, char *out, size_t size)
+{
+	char function[1024], file[1024], path[2100], module[1300], name[1100];
+
+	trace_writer__quote(answer->function, function, sizeof(function));
+	if (answer->file[0] && answer->line) {
+		trace_writer__quote(base_name(answer->file), file, sizeof(file));
+		trace_writer__quote(answer->file, path, sizeof(path));
+		snprintf(out, size, "file=%s line=%" PRIu32 " func=%s kind=%s path=%s", file, answer->line,
+			 function, kind, path);
+		return;
+	}
+	snprintf(name, sizeof(name), "%s+0x%" PRIx64, answer->module[0] ? answer->module : "unknown",
+		 answer->offset);
+	trace_writer__quote(name, module, sizeof(module));
+	snprintf(out, size, "func=%s kind=%s module=%s", function, kind, module);
+}
+
+static int compare_sources(const void *a, const void *b)
+{
+	return strcmp(((const struct source *)a)->text, ((const struct source *)b)->text);
+}
+
+static void free_source(void *source)
+{
+	free(((struct source *)source)->text);
+	free(source);
+}
+
+/* The number of the source, new or known; writes its line when it is new. */
+static int number_source(struct trace_writer *writer, void **tree, uint32_t *count, const char *text,
+			 uint32_t *number)
+{
+	struct source *made = calloc(1, sizeof(*made)), **found;
+
+	if (made)
+		made->text = strdup(text);
+	found = made && made->text ? tsearch(made, tree, compare_sources) : NULL;
+	if (!found) {
+		if (made)
+			free_source(made);
+		return -ENOMEM;
+	}
+	if (*found != made) {
+		*number = (*found)->number;
+		free_source(made);
+		return 0;
+	}
+	*number = made->number = (*count)++;
+	return trace_writer__textf(writer, "@source %" PRIu32 " %s", *number, text);
+}
+
+int symbols__write(struct trace_writer *writer, const struct site_set *sites,
+		   const struct module_table *modules, uid_t uid, gid_t gid, unsigned int seconds)
+{
+	char *output = NULL, *rest, *text;
+	void *tree = NULL;
+	uint32_t sources = 0;
+	int error = 0;
+
+	if (!sites->count)
+		return 0;
+	text = malloc(SOURCE_MAX);
+	if (!text)
+		return -ENOMEM;
+	if (ask(sites, modules, uid, gid, seconds, &output) != 0)
+		output = NULL;
+	rest = output;
+	for (size_t i = 0; i < sites->count && !error; i++) {
+		const struct site *site = &sites->list[i];
+		char *line = rest ? strsep(&rest, "\n") : NULL;
+		struct answer answer;
+		uint32_t number;
+
+		if (!line || !parse_answer(line, site->address, &answer) || !answer.module[0])
+			fall_back(modules, site->address, &answer);
+		describe(&answer, site->kind, text, SOURCE_MAX);
+		error = number_source(writer, &tree, &sources, text, &number);
+		if (!error)
+			error = trace_writer__textf(writer, "@site 0x%" PRIx64 " source=%" PRIu32,
+						    site->address, number);
+	}
+	tdestroy(tree, free_source);
+	free(output);
+	free(text);
+	return error;
+}

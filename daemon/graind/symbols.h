@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Code addresses become sources: the @source and @site lines of a trace. */
+#ifndef GRAIND_SYMBOLS_H
+#define GRAIND_SYMBOLS_H
+
+#include "daemon/common/trace_writer.h"
+#include "daemon/graind/modules.h"
+#include "daemon/graind/sites.h"
+
+/*
+ * Asks a worker with the rights of `uid`; what it cannot tell in time is named
+ * by module and offset. Fails only when the trace cannot be written.
+ */
+int symbols__write(struct trace_writer *writer, const struct site_set *sites,
+		   const struct module_table *modules, uid_t uid, gid_t gid, unsigned int seconds);
+
+#endif

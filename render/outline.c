@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "render/outline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void outline_walk__start(struct outline_walk *walk, const struct grain_graph *graph, uint32_t context)
+{
+	struct grain_context c;
+
+	grain_graph__context(graph, context, &c);
+	*walk = (struct outline_walk){.graph = graph,
+				      .context = context,
+				      .chunk = GRAIN_NONE,
+				      .next = c.first_item,
+				      .end = c.first_item + c.item_count,
+				      .outer = context};
+}
+
+bool outline_walk__next(struct outline_walk *walk, struct grain_item *item)
+{
+	struct grain_context c;
+
+	for (;;) {
+		if (walk->next == walk->end) {
+			if (walk->chunk == GRAIN_NONE)
+				return false;
+			walk->context = walk->outer;
+			walk->chunk = GRAIN_NONE;
+			walk->next = walk->outer_next;
+			walk->end = walk->outer_end;
+			continue;
+		}
+		walk->item = walk->next++;
+		grain_graph__item(walk->graph, walk->item, item);
+		if (item->kind != GRAIN_CHUNK_ITEM)
+			return true;
+		if (walk->chunk != GRAIN_NONE || item->ref >= grain_graph__context_count(walk->graph))
+			continue;
+		grain_graph__context(walk->graph, item->ref, &c);
+		walk->outer_next = walk->next;
+		walk->outer_end = walk->end;
+		walk->chunk = walk->context = item->ref;
+		walk->next = c.first_item;
+		walk->end = c.first_item + c.item_count;
+	}
+}
+
+bool outline__is_shared(const struct grain_join *join)
+{
+	return join->region != GRAIN_NONE &&
+	       (join->kind == GRAIN_JOIN_BARRIER || join->kind == GRAIN_JOIN_REGION_END ||
+		join->kind == GRAIN_JOIN_LOOP);
+}
+
+static void reach_context(struct outline *o, uint32_t context, uint32_t parent, uint32_t region, bool leads)
+{
+	o->seen[context] = 1;
+	o->order[o->count++] = (struct outline_entry){.context = context,
+						      .parent = parent,
+						      .region = region,
+						      .leads = leads};
+}
+
+static bool reach_region(struct outline *o, uint32_t index, uint32_t parent)
+{
+	struct grain_region region;
+	bool leads = true;
+
+	if (index >= o->regions || o->seen[o->contexts + index])
+		return false;
+	o->seen[o->contexts + index] = 1;
+	o->full_nodes += 2;
+	grain_graph__region(o->graph, index, &region);
+	for (uint32_t i = 0; i < region.threads; i++) {
+		uint32_t member = grain_graph__member(o->graph, region.first_member + i);
+
+		if (member >= o->contexts || o->seen[member])
+			continue;
+		reach_context(o, member, parent, index, leads);
+		leads = false;
+	}
+	return true;
+}
+
+/* Reaches all that hangs below what was reached since `from`. */
+static void reach_below(struct outline *o, size_t from)
+{
+	for (; from < o->count; from++) {
+		struct outline_walk walk;
+		struct grain_item item;
+
+		outline_walk__start(&walk, o->graph, o->order[from].context);
+		while (outline_walk__next(&walk, &item)) {
+			if (walk.chunk != GRAIN_NONE)
+				o->seen[walk.chunk] = 1;
+			if (item.kind == GRAIN_REGION)
+				reach_region(o, item.ref, o->order[from].context);
+			else
+				o->full_nodes++;
+			if (item.kind == GRAIN_FORK && item.ref < o->contexts && !o->seen[item.ref])
+				reach_context(o, item.ref, o->order[from].context, GRAIN_NONE, false);
+		}
+	}
+}
+
+static void root_context(struct outline *o, uint32_t context)
+{
+	size_t from = o->count;
+
+	o->roots[o->root_count++] = (struct outline_root){.index = context};
+	reach_context(o, context, GRAIN_NONE, GRAIN_NONE, false);
+	reach_below(o, from);
+}
+
+static void find_roots(struct outline *o)
+{
+	struct grain_context c;
+	struct grain_region r;
+
+	for (uint32_t i = 0; i < o->contexts; i++) {
+		grain_graph__context(o->graph, i, &c);
+		if (c.kind == GRAIN_INITIAL && !o->seen[i])
+			root_context(o, i);
+	}
+	for (uint32_t i = 0; i < o->regions; i++) {
+		size_t from = o->count;
+
+		grain_graph__region(o->graph, i, &r);
+		if (r.parent != GRAIN_NONE || !reach_region(o, i, GRAIN_NONE))
+			continue;
+		o->roots[o->root_count++] = (struct outline_root){.is_region = true, .index = i};
+		reach_below(o, from);
+	}
+	/* First what has no parent, so that its children are found below it. */
+	for (int pass = 0; pass < 2; pass++) {
+		for (uint32_t i = 0; i < o->contexts; i++) {
+			if (o->seen[i])
+				continue;
+			grain_graph__context(o->graph, i, &c);
+			if (c.kind != GRAIN_CHUNK && (pass || c.parent == GRAIN_NONE))
+				root_context(o, i);
+		}
+	}
+}
+
+int outline__new(const struct grain_graph *graph, struct outline **out)
+{
+	struct outline *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return -ENOMEM;
+	o->graph = graph;
+	o->contexts = grain_graph__context_count(graph);
+	o->joins = grain_graph__join_count(graph);
+	o->regions = grain_graph__region_count(graph);
+	o->order = calloc(o->contexts + 1, sizeof(*o->order));
+	o->roots = calloc(o->contexts + o->regions + 1, sizeof(*o->roots));
+	o->seen = calloc(o->contexts + o->regions + 1, 1);
+	if (!o->order || !o->roots || !o->seen) {
+		outline__free(o);
+		return -ENOMEM;
+	}
+	find_roots(o);
+	*out = o;
+	return 0;
+}
+
+void outline__free(struct outline *outline)
+{
+	if (!outline)
+		return;
+	free(outline->order);
+	free(outline->roots);
+	free(outline->seen);
+	free(outline);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "render/scene.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool scene__reserve(void **array, size_t *capacity, size_t count, size_t element)
+{
+	size_t want = *capacity ? *capacity : 64;
+	void *bigger;
+
+	if (count < *capacity)
+		return true;
+	while (want <= count) {
+		if (want > SIZE_MAX / 2 / element)
+			return false;
+		want *= 2;
+	}
+	bigger = realloc(*array, want * element);
+	if (!bigger)
+		return false;
+	*array = bigger;
+	*capacity = want;
+	return true;
+}
+
+void scene__free(struct scene *scene)
+{
+	if (!scene)
+		return;
+	free(scene->nodes);
+	free(scene->edges);
+	free(scene->points);
+	memset(scene, 0, sizeof(*scene));
+}
+
+uint32_t scene__add_node(struct scene *scene, const struct scene_node *node)
+{
+	if (scene->node_count >= GRAIN_NONE || !scene__reserve((void **)&scene->nodes, &scene->node_capacity,
+							       scene->node_count, sizeof(*scene->nodes)))
+		return GRAIN_NONE;
+	scene->nodes[scene->node_count] = *node;
+	return (uint32_t)scene->node_count++;
+}
+
+uint32_t scene__add_edge(struct scene *scene, enum scene_edge_kind kind, bool critical, bool curved,
+			 uint32_t from, uint32_t to, const struct scene_point *points, uint32_t count)
+{
+	struct scene_edge edge = {.kind = kind,
+				  .critical = critical,
+				  .curved = curved,
+				  .from = from,
+				  .to = to,
+				  .first_point = (uint32_t)scene->point_count,
+				  .points = count};
+
+	if (from == GRAIN_NONE || to == GRAIN_NONE || scene->point_count + count >= GRAIN_NONE ||
+	    !scene__reserve((void **)&scene->points, &scene->point_capacity, scene->point_count + count,
+			    sizeof(*scene->points)) ||
+	    !scene__reserve((void **)&scene->edges, &scene->edge_capacity, scene->edge_count,
+			    sizeof(*scene->edges)))
+		return GRAIN_NONE;
+	memcpy(scene->points + scene->point_count, points, count * sizeof(*points));
+	scene->point_count += count;
+	scene->edges[scene->edge_count] = edge;
+	return (uint32_t)scene->edge_count++;
+}
+
+void scene__bounds(struct scene *scene)
+{
+	scene->left = scene->top = INFINITY;
+	scene->right = scene->bottom = -INFINITY;
+	for (size_t i = 0; i < scene->node_count; i++) {
+		const struct scene_node *n = &scene->nodes[i];
+
+		scene->left = fmin(scene->left, n->x - n->w / 2);
+		scene->right =
+			fmax(scene->right, n->x + n->w / 2 + (n->shape == SCENE_IDLE ? SCENE_IDLE_LABEL : 0));
+		scene->top = fmin(scene->top, n->y);
+		scene->bottom = fmax(scene->bottom, n->y + n->h);
+	}
+	for (size_t i = 0; i < scene->point_count; i++) {
+		scene->left = fmin(scene->left, scene->points[i].x);
+		scene->right = fmax(scene->right, scene->points[i].x);
+		scene->top = fmin(scene->top, scene->points[i].y);
+		scene->bottom = fmax(scene->bottom, scene->points[i].y);
+	}
+	if (!scene->node_count)
+		scene->left = scene->top = scene->right = scene->bottom = 0;
+}

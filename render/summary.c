@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The text summary: the verdict in five lines, the advice in full, then tables. */
+#include "render/summary.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define LEAST_COLUMNS 60
+#define MOST_COLUMNS 400
+#define DEFAULT_COLUMNS 80
+#define ADVICE_SHOWN 5
+#define VERDICT_LINES 5
+#define VERDICT_INDENT 9
+#define LINE_MAX_BYTES (MOST_COLUMNS * 4 + 1)
+
+/* A line is put together in memory and cut to the width before colour is added. */
+static void put(const struct summary *s, const char *escape, const char *text)
+{
+	char clean[LINE_MAX_BYTES];
+	size_t length = 0;
+
+	format__clean(clean, sizeof(clean), text, SIZE_MAX);
+	if (format__width(clean) > s->columns) {
+		for (size_t n = 0; clean[length] && n < s->columns - 2; n++)
+			while (((unsigned char)clean[++length] & 0xc0) == 0x80)
+				;
+		strcpy(clean + length, "..");
+	}
+	if (s->colour && *escape)
+		fprintf(s->out, "\033[%sm%s\033[0m\n", escape, clean);
+	else
+		fprintf(s->out, "%s\n", clean);
+}
+
+void summary__heading(const struct summary *s, const char *title)
+{
+	fputc('\n', s->out);
+	put(s, "1", title);
+}
+
+void summary__paragraph(const struct summary *s, const char *first, const char *text)
+{
+	struct format_text line = {0};
+	size_t indent = format__width(first), used = indent;
+	char word[256];
+
+	format__add(&line, first);
+	while (*text) {
+		size_t length = strcspn(text, " "), width;
+
+		snprintf(word, sizeof(word), "%.*s", (int)(length < sizeof(word) ? length : sizeof(word) - 1),
+			 text);
+		width = format__width(word);
+		text += length;
+		text += strspn(text, " ");
+		if (used > indent && used + 1 + width > s->columns) {
+			fprintf(s->out, "%s\n", line.data ? line.data : "");
+			line.length = 0;
+			format__printf(&line, "%*s", (int)indent, "");
+			used = indent;
+		}
+		format__printf(&line, "%s%s", used > indent ? " " : "", word);
+		used += (used > indent) + width;
+	}
+	fprintf(s->out, "%s\n", line.data ? line.data : "");
+	format__free(&line);
+}
+
+static void name_problem(const struct grain_graph *graph, enum grain_problem problem, char out[48])
+{
+	struct grain_problem_summary summary = {.name = "problem"};
+
+	if (problem < GRAIN_PROBLEM_COUNT)
+		grain_graph__problem(graph, problem, &summary);
+	snprintf(out, 48, "%s", summary.name);
+	for (; *out; out++)
+		if (*out == '_')
+			*out = ' ';
+}
+
+/* "fib.c:8 fib", at most `columns` wide; "the whole program". */
+static void name_place(const struct grain_graph *graph, uint32_t definition, size_t columns, char *out,
+		       size_t size)
+{
+	struct grain_definition d;
+	char source[256], function[160];
+
+	if (definition >= grain_graph__definition_count(graph)) {
+		snprintf(out, size, "the whole program");
+		return;
+	}
+	grain_graph__definition(graph, definition, &d);
+	format__clean(source, sizeof(source), d.source, columns * 2 / 3);
+	format__clean(function, sizeof(function), d.function, columns / 3);
+	snprintf(out, size, "%s%s%s", source, *function ? " " : "", function);
+}
+
+/*
+ * Wraps `text` into at most `most` lines of which the last is cut; returns how
+ * many it took, and writes them unless `measure`.
+ */
+static unsigned wrap(const struct summary *s, const char *label, const char *escape, const char *text,
+		     unsigned most, bool measure)
+{
+	char clean[1024], line[LINE_MAX_BYTES];
+	size_t room = s->columns - VERDICT_INDENT;
+	const char *at = format__clean(clean, sizeof(clean), text, sizeof(clean));
+	unsigned count = 0;
+
+	do {
+		size_t end = 0, blank = 0, columns = 0;
+
+		for (; at[end] && columns < room; columns++) {
+			if (at[end] == ' ')
+				blank = end;
+			while (((unsigned char)at[++end] & 0xc0) == 0x80)
+				;
+		}
+		if (at[end] && at[end] != ' ' && blank)
+			end = blank;
+		count++;
+		if (!measure) {
+			bool last = count == most;
+
+			snprintf(line, sizeof(line), "%-*s%.*s", VERDICT_INDENT, count == 1 ? label : "",
+				 last ? (int)strlen(at) : (int)end, at);
+			put(s, escape, line);
+		}
+		at += end;
+		at += strspn(at, " ");
+	} while (*at && count < most);
+	return count;
+}
+
+static void verdict_worst(const struct summary *s)
+{
+	const struct grain_totals *t = grain_graph__totals(s->graph);
+	struct grain_advice advice;
+	char place[512], problem[48], line[1024];
+	const char *why, *cure;
+	unsigned lines;
+
+	grain_graph__advice(s->graph, 0, &advice);
+	name_problem(s->graph, advice.problem, problem);
+	name_place(s->graph, advice.definition, s->columns - 46, place, sizeof(place));
+	snprintf(line, sizeof(line), "%s: %s, costs up to %s (%s %% of wall)", place, problem,
+		 format__time((double)advice.saves_ns, "us").text,
+		 format__percent(t->wall_ns ? 100.0 * (double)advice.saves_ns / (double)t->wall_ns : NAN)
+			 .text);
+	put(s, "1;31", line);
+	why = advice.finding ? advice.finding : "";
+	cure = advice.text ? advice.text : "";
+	/* What to do goes first where the lines do not suffice for both. */
+	lines = wrap(s, "", "", cure, 2, true);
+	wrap(s, "  why", "", why, VERDICT_LINES - 2 - lines, false);
+	wrap(s, "  do", "1", cure, 2, false);
+}
+
+static void verdict_none(const struct summary *s)
+{
+	uint64_t flagged = 0;
+	char line[256];
+
+	for (int p = 0; p < GRAIN_PROBLEM_COUNT; p++) {
+		struct grain_problem_summary summary;
+
+		grain_graph__problem(s->graph, (enum grain_problem)p, &summary);
+		flagged += summary.available ? summary.grains : 0;
+	}
+	if (!grain_graph__totals(s->graph)->grains) {
+		put(s, "1", "No grains: no explicit task was seen.");
+		put(s, "",
+		    "  why    the program created none while it was observed, or it was observed too late");
+		put(s, "", "  do     observe it while it runs its parallel part");
+		return;
+	}
+	put(s, "1;32", "No problem found that costs noticeable time.");
+	snprintf(line, sizeof(line),
+		 "  why    %s values are beyond a threshold, but they cost next to nothing",
+		 format__count(flagged).text);
+	put(s, "", flagged ? line : "  why    no metric is beyond its threshold");
+	put(s, "", "  do     nothing here; look for time outside of the parallel parts");
+}
+
+static void verdict_trust(const struct summary *s)
+{
+	const struct grain_truth *truth = grain_graph__truth(s->graph);
+	const struct grain_info *info = grain_graph__info(s->graph);
+	const struct grain_totals *t = grain_graph__totals(s->graph);
+	bool damaged = info->damaged || truth->conservation_violations;
+	bool whole = !damaged && !truth->lost && !truth->incomplete_grains;
+	char line[512], cost[64];
+
+	if (isnan(t->measuring_percent))
+		snprintf(cost, sizeof(cost), "unknown");
+	else
+		snprintf(cost, sizeof(cost), "%s %%", format__percent(t->measuring_percent).text);
+	snprintf(line, sizeof(line), "  trust  %s: %s events lost, %s grains incomplete, measuring cost %s%s",
+		 whole	   ? "yes"
+		 : damaged ? "NO"
+			   : "partly",
+		 format__count(truth->lost).text, format__count(truth->incomplete_grains).text, cost,
+		 info->damaged			  ? ", damaged file"
+		 : truth->conservation_violations ? ", times do not add up"
+		 : info->late			  ? ", attached late"
+						  : "");
+	put(s, whole ? "" : "33", line);
+}
+
+static void advice_in_full(const struct summary *s)
+{
+	size_t count = grain_graph__advice_count(s->graph);
+	char place[512], problem[48], clean[1024], line[1024];
+
+	if (!count)
+		return;
+	summary__heading(s, "ADVICE");
+	for (size_t i = 0; i < count && i < ADVICE_SHOWN; i++) {
+		struct grain_advice advice;
+
+		grain_graph__advice(s->graph, i, &advice);
+		name_problem(s->graph, advice.problem, problem);
+		name_place(s->graph, advice.definition, s->columns - 40, place, sizeof(place));
+		snprintf(line, sizeof(line), "%zu. %s, %s: up to %s", i + 1, place, problem,
+			 format__time((double)advice.saves_ns, "us").text);
+		put(s, "", line);
+		format__clean(clean, sizeof(clean), advice.finding ? advice.finding : "", sizeof(clean));
+		summary__paragraph(s, "   ", clean);
+		format__clean(clean, sizeof(clean), advice.text ? advice.text : "", sizeof(clean));
+		summary__paragraph(s, "   -> ", clean);
+	}
+	if (count > ADVICE_SHOWN)
+		fprintf(s->out, "%zu more\n", count - ADVICE_SHOWN);
+}
+
+static void identity(const struct summary *s, uint64_t job)
+{
+	const struct grain_info *info = grain_graph__info(s->graph);
+	char line[LINE_MAX_BYTES], number[64] = "", pid[64] = "", exe[512], host[128];
+
+	if (job)
+		snprintf(number, sizeof(number), "job %llu  ", (unsigned long long)job);
+	if (info->pid >= 0)
+		snprintf(pid, sizeof(pid), "pid %lld  ", (long long)info->pid);
+	format__clean(exe, sizeof(exe), *info->command ? info->command : info->exe, s->columns / 2);
+	format__clean(host, sizeof(host), info->host, 30);
+	snprintf(line, sizeof(line), "%s%s%s%s%s", number, pid, exe, *host ? "  on " : "", host);
+	if (*line) {
+		fputc('\n', s->out);
+		put(s, "2", line);
+	}
+}
+
+int render__summary(const struct grain_graph *graph, const struct render_text_opts *opts, FILE *out)
+{
+	struct summary s = {.graph = graph, .colour = opts->colour, .out = out};
+
+	s.columns = opts->columns ? opts->columns : DEFAULT_COLUMNS;
+	if (s.columns < LEAST_COLUMNS)
+		s.columns = LEAST_COLUMNS;
+	if (s.columns > MOST_COLUMNS)
+		s.columns = MOST_COLUMNS;
+	if (grain_graph__advice_count(graph))
+		verdict_worst(&s);
+	else
+		verdict_none(&s);
+	verdict_trust(&s);
+	identity(&s, opts->job);
+	advice_in_full(&s);
+	summary__totals(&s);
+	summary__problems(&s);
+	summary__definitions(&s);
+	summary__regions(&s);
+	summary__depths(&s);
+	summary__losses(&s);
+	if (s.failed)
+		return -ENOMEM;
+	return ferror(out) ? -EIO : 0;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "render/tooltip.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define MICRO "\xc2\xb5s"
+
+static const char *time_text(struct format_number *number, uint64_t ns)
+{
+	*number = format__time((double)ns, MICRO);
+	return number->text;
+}
+
+static void add_id(const struct grain_graph *graph, uint32_t context, struct format_text *out)
+{
+	char id[160];
+	size_t length;
+
+	if (context == GRAIN_NONE) {
+		format__add(out, "?");
+		return;
+	}
+	length = grain_graph__context_id(graph, context, id, sizeof(id));
+	format__add(out, id);
+	if (length >= sizeof(id))
+		format__add(out, "..");
+}
+
+static void add_source(const struct grain_graph *graph, uint32_t definition, struct format_text *out)
+{
+	struct grain_definition d;
+	char source[160], function[120];
+
+	if (definition >= grain_graph__definition_count(graph))
+		return;
+	grain_graph__definition(graph, definition, &d);
+	format__printf(out, "\n%s %s", format__clean(source, sizeof(source), d.source, 70),
+		       format__clean(function, sizeof(function), d.function, 50));
+}
+
+static void add_metric(struct format_text *out, const char *name, double value, bool flagged)
+{
+	if (!isnan(value))
+		format__printf(out, "\n%s %s%s", name, format__ratio(value).text,
+			       flagged ? " (problem)" : "");
+}
+
+static void add_context(const struct grain_graph *graph, const struct scene_node *node,
+			struct format_text *out)
+{
+	static const char *const kinds[] = {"initial task", "implicit task", "task", "chunk"};
+	static const struct {
+		const char *name;
+		enum grain_problem problem;
+	} metrics[] = {
+		{"parallel benefit", GRAIN_PROBLEM_PARALLEL_BENEFIT},
+		{"load balance", GRAIN_PROBLEM_LOAD_BALANCE},
+		{"instantaneous parallelism", GRAIN_PROBLEM_INSTANTANEOUS_PARALLELISM},
+		{"work deviation", GRAIN_PROBLEM_WORK_DEVIATION},
+		{"scatter", GRAIN_PROBLEM_SCATTER},
+		{"memory hierarchy utilization", GRAIN_PROBLEM_MEMORY_HIERARCHY_UTILIZATION},
+	};
+	struct grain_context c;
+	struct format_number n;
+
+	grain_graph__context(graph, node->context, &c);
+	format__printf(out, "%s ", c.kind <= GRAIN_CHUNK ? kinds[c.kind] : "context");
+	add_id(graph, node->context, out);
+	add_source(graph, c.definition, out);
+	if (node->shape == SCENE_FRAGMENT || node->shape == SCENE_CHUNK)
+		format__printf(out, "\nthis fragment %s", time_text(&n, node->time_ns));
+	format__printf(out, "\nexecution %s", time_text(&n, c.exec_ns));
+	if (c.kind == GRAIN_TASK)
+		format__printf(out, "\ncreation %s", time_text(&n, c.create_ns));
+	if (c.wait_ns)
+		format__printf(out, "\nwaiting %s", time_text(&n, c.wait_ns));
+	format__printf(out, "\nthread %u, cpu %u", node->tid, node->cpu);
+	if (c.kind == GRAIN_TASK)
+		format__printf(out, ", depth %u", c.depth);
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++) {
+		double values[] = {c.parallel_benefit, c.load_balance, c.instantaneous_parallelism,
+				   c.work_deviation,   c.scatter,      c.memory_hierarchy_utilization};
+
+		add_metric(out, metrics[i].name, values[i], c.problems & 1u << metrics[i].problem);
+	}
+	if (c.undeferred)
+		format__add(out, "\nundeferred: ran inside its creation");
+	if (c.incomplete)
+		format__add(out, "\nincomplete: not all of it was seen");
+	if (node->capped)
+		format__add(out, "\ndrawn shorter than its time");
+	if (node->critical)
+		format__add(out, "\non the critical path");
+}
+
+static void add_join(const struct grain_graph *graph, const struct scene_node *node, struct format_text *out)
+{
+	static const char *const kinds[] = {"taskwait", "end of taskgroup", "barrier", "end of region",
+					    "end of loop"};
+	struct grain_join j;
+	struct format_number n;
+	char id[160];
+
+	if (node->ref == GRAIN_NONE) {
+		format__add(out, "join\nincomplete: not seen");
+		return;
+	}
+	grain_graph__join(graph, node->ref, &j);
+	grain_graph__join_id(graph, node->ref, id, sizeof(id));
+	format__printf(out, "%s %s\njoins %s\nfrom the first to wait to the last to go on %s",
+		       j.kind <= GRAIN_JOIN_LOOP ? kinds[j.kind] : "join", id, format__count(j.joined).text,
+		       time_text(&n, j.end_ns - j.start_ns));
+	if (node->critical)
+		format__add(out, "\non the critical path");
+}
+
+static void add_fork(const struct grain_graph *graph, const struct scene_node *node, struct format_text *out)
+{
+	struct format_number n;
+
+	if (node->region != GRAIN_NONE) {
+		struct grain_region r;
+		char id[160];
+
+		grain_graph__region(graph, node->region, &r);
+		grain_graph__region_id(graph, node->region, id, sizeof(id));
+		format__printf(out, "parallel region %s", id);
+		add_source(graph, r.definition, out);
+		format__printf(out, "\n%u threads, %s tasks, %s", r.threads, format__count(r.tasks).text,
+			       time_text(&n, r.end_ns - r.start_ns));
+		if (!isnan(r.load_balance))
+			format__printf(out, "\nload balance %s", format__ratio(r.load_balance).text);
+		if (r.incomplete)
+			format__add(out, "\nincomplete: not all of it was seen");
+		return;
+	}
+	format__printf(out, "creates %s by ", format__count(node->grains).text);
+	add_id(graph, node->context, out);
+	if (node->time_ns)
+		format__printf(out, "\ncreation %s", time_text(&n, node->time_ns));
+	if (node->undeferred)
+		format__add(out, "\nundeferred: the child ran inside");
+}
+
+void tooltip__node(const struct grain_graph *graph, const struct scene_node *node, struct format_text *out)
+{
+	struct format_number n;
+
+	switch (node->shape) {
+	case SCENE_FORK:
+		add_fork(graph, node, out);
+		break;
+	case SCENE_JOIN:
+		add_join(graph, node, out);
+		break;
+	case SCENE_BOOKKEEPING:
+		format__printf(out, "book-keeping %s", time_text(&n, node->time_ns));
+		break;
+	case SCENE_IDLE:
+		format__printf(out, "%s idle team members\nexecution %s", format__count(node->grains).text,
+			       time_text(&n, node->time_ns));
+		break;
+	case SCENE_GROUP:
+		format__printf(out, "folded: %s grains\nexecution %s", format__count(node->grains).text,
+			       time_text(&n, node->time_ns));
+		if (node->flagged)
+			format__printf(out, "\nwith the problem %s", format__count(node->flagged).text);
+		if (node->context != GRAIN_NONE) {
+			format__add(out, "\nfirst ");
+			add_id(graph, node->context, out);
+		}
+		if (node->incomplete)
+			format__add(out, "\nwith incomplete grains");
+		if (node->critical)
+			format__add(out, "\non the critical path");
+		break;
+	default:
+		add_context(graph, node, out);
+	}
+}
+
+void tooltip__group_label(const struct scene_node *node, char first[32], char second[32])
+{
+	snprintf(first, 32, "%s", format__count_short(node->grains).text);
+	snprintf(second, 32, "%s", format__time((double)node->time_ns, MICRO).text);
+}

@@ -1,0 +1,252 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""What being measured costs: one row per number, with its target.
+
+usage: bench.py BUILD_DIRECTORY [--short] [--checks] [ROW...]
+
+--short   fewer repetitions; a row that depends on the timing of a shared
+          machine and misses its target is measured up to three times and the
+          best counts, which the row says
+--checks  "ok - "/"not ok - " lines instead of a table
+ROW       only these: fib1 fib2 grains200 loss analysis idle
+
+Runs with and without probes alternate, a pair at a time, so that a machine
+that gets slower does so for both; the programs time their own task phase.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+args = sys.argv[1:]
+if not args:
+    sys.exit(__doc__)
+B = os.path.abspath(args.pop(0))
+SHORT = "--short" in args
+CHECKS = "--checks" in args
+ROWS = [a for a in args if not a.startswith("--")]
+T = tempfile.mkdtemp(prefix="graind-bench.")
+ENV = dict(os.environ, GRAIND_STATE_DIR=T + "/state", GRAIND_SOCKET=T + "/sock", OMP_DYNAMIC="false")
+missed = 0
+
+
+def fail(text):
+    raise RuntimeError(text)
+
+
+def command(argv, threads=None):
+    env = dict(ENV, OMP_NUM_THREADS=str(threads)) if threads else ENV
+    p = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if p.returncode != 0:
+        fail("%s: %s" % (" ".join(argv), (p.stderr.strip().splitlines() or ["failed"])[-1]))
+    return p
+
+
+def program(name, *argv, threads=None):
+    """The program's own account, without probes."""
+    return json.loads(command([B + "/tests/omp/" + name, *map(str, argv)], threads).stdout)
+
+
+def profiled(name, *argv, threads=None):
+    """The same under graind, and the job's summary."""
+    p = command([B + "/grainctl", "run", "--", B + "/tests/omp/" + name, *map(str, argv)], threads)
+    job = re.findall(r"^job (\d+)$", p.stderr, re.M)
+    if not job:
+        fail("grainctl run said no job number: " + p.stderr.strip()[-200:])
+    summary = json.loads(command([B + "/grainctl", "summary", job[-1], "--json"]).stdout)
+    command([B + "/grainctl", "delete", job[-1]])
+    return json.loads(p.stdout), summary
+
+
+class Graind:
+    def __enter__(self):
+        self.log = open(T + "/graind.log", "a")
+        self.p = subprocess.Popen(
+            [B + "/graind", "--foreground", "--state-dir", ENV["GRAIND_STATE_DIR"], "--socket",
+             ENV["GRAIND_SOCKET"]], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+        for _ in range(100):
+            if os.path.exists(ENV["GRAIND_SOCKET"]):
+                return self
+            if self.p.poll() is not None:
+                break
+            time.sleep(0.05)
+        fail("graind did not start: " + open(T + "/graind.log").read()[-300:])
+
+    def __exit__(self, *_):
+        self.p.send_signal(signal.SIGTERM)
+        self.p.wait(20)
+
+    def cpu_ns(self):
+        total = 0
+        for tid in os.listdir("/proc/%d/task" % self.p.pid):
+            total += int(open("/proc/%d/task/%s/schedstat" % (self.p.pid, tid)).read().split()[0])
+        return total
+
+    def rss_mb(self):
+        status = open("/proc/%d/status" % self.p.pid).read()
+        return int(re.search(r"VmRSS:\s*(\d+) kB", status).group(1)) / 1024
+
+
+def row(what, value, unit, target, good, note=""):
+    """target None: for information."""
+    global missed
+    verdict = "" if target is None else "ok" if good else "MISSED"
+    missed += verdict == "MISSED"
+    if CHECKS:
+        if target is not None:
+            print("%s - %s: %s %s, target %s%s" % ("ok" if good else "not ok", what, value, unit, target,
+                                                    "; " + note if note else ""))
+    else:
+        print("%-44s %10s %-7s %-9s %-7s %s" % (what, value, unit, target or "", verdict, note))
+    sys.stdout.flush()
+
+
+def best_of(measure, good):
+    """measure() until good, thrice at most in the short form; the best, and how many it took."""
+    results = [measure()]
+    while SHORT and not good(results[-1]) and len(results) < 3:
+        results.append(measure())
+    return min(results), "best of %d medians" % len(results) if len(results) > 1 else ""
+
+
+def fib(threads, target):
+    pairs = 5 if SHORT else 15
+    n, cutoff, rounds = 22, 10, 21
+
+    def measure():
+        plain, probed, hits = [], [], []
+        for _ in range(pairs):
+            plain.append(program("fib", n, cutoff, rounds, threads=threads)["ns_per_task"])
+            own, summary = profiled("fib", n, cutoff, rounds, threads=threads)
+            probed.append(own["ns_per_task"])
+            hits.append(summary["events"]["seen"] / own["tasks"])
+            if summary["events"]["lost"]:
+                fail("events lost")
+        added = (statistics.median(probed) - statistics.median(plain)) * threads
+        return added, statistics.median(plain), statistics.median(probed), statistics.median(hits)
+
+    (added, plain, probed, hits), note = best_of(measure, lambda r: r[0] <= target)
+    name = "fib with cutoff, %d thread%s" % (threads, "s" if threads > 1 else "")
+    row("added per task, " + name, "%.0f" % added, "ns", "<= %d" % target, added <= target,
+        "wall time per task %.0f -> %.0f ns%s" % (plain, probed, "; " + note if note else ""))
+    row("added per hit, " + name, "%.0f" % (added / hits), "ns", None, True, "%.2f hits per task" % hits)
+
+
+def grains200():
+    pairs = 5 if SHORT else 15
+    spin = statistics.median(program("grains200")["spin"] for _ in range(3))
+    for threads in 1, 2:
+        def measure():
+            plain, probed = [], []
+            for i in range(pairs):
+                plain.append(program("grains200", 2000, spin, threads=threads)["phase_ns"])
+                probed.append(profiled("grains200", 2000, spin, threads=threads)[0]["phase_ns"])
+            return 100 * (statistics.median(probed) / statistics.median(plain) - 1), statistics.median(plain)
+
+        (percent, plain), note = best_of(measure, lambda r: r[0] <= 3)
+        row("slow-down, grains of 200 us, %d thread%s" % (threads, "s" if threads > 1 else ""),
+            "%.1f" % percent, "%", "<= 3", percent <= 3,
+            "%.0f us a grain%s" % (plain * threads / 2000 / 1000, "; " + note if note else ""))
+
+
+def loss():
+    seconds = 2 if SHORT else 10
+    own, summary = profiled("rate", 100000, seconds * 1000, threads=2)
+    rate = summary["events"]["seen"] / (own["phase_ns"] / 1e9)
+    row("events per second offered", "%.0f" % rate, "1/s", ">= 300000", rate >= 300000,
+        "%.0f tasks per second" % own["tasks_per_s"])
+    row("events lost at that rate", summary["events"]["lost"], "", "0", summary["events"]["lost"] == 0,
+        "of %d" % summary["events"]["seen"])
+    row("tasks missing or incomplete at that rate",
+        own["tasks"] - summary["grains"]["tasks"] + summary["grains"]["incomplete"], "", "0",
+        summary["grains"]["tasks"] == own["tasks"] and summary["grains"]["incomplete"] == 0)
+
+
+def measured(argv):
+    """Seconds and the peak of resident memory in MB of a command."""
+    start = time.monotonic()
+    p = subprocess.Popen(argv, env=ENV, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                         stderr=subprocess.PIPE, text=True)
+    text = p.stderr.read()
+    _, status, usage = os.wait4(p.pid, 0)
+    p.returncode = os.waitstatus_to_exitcode(status)
+    if p.returncode != 0:
+        fail("%s: %s" % (argv[0], text.strip()[-200:]))
+    return time.monotonic() - start, usage.ru_maxrss / 1024
+
+
+def analysis():
+    trace = T + "/million.grt"
+    command([B + "/tests/tools/make_trace", trace, "1000000", "8"])
+    out = T + "/million.ndjson"
+
+    def measure(to):
+        if os.path.exists(out):
+            os.unlink(out)
+        return measured([B + "/grainctl", "analyze", trace, "--format", "json", "-o", to])
+
+    unwritten = measure("/dev/null")[0]
+    results = [measure(out) for _ in range(1 if SHORT else 3)]
+    while SHORT and results[-1][0] > 5 and len(results) < 3:
+        results.append(measure(out))
+    seconds = min(r[0] for r in results) if SHORT else statistics.median(r[0] for r in results)
+    memory = max(r[1] for r in results)
+    grains = sum(1 for line in open(out) if '"kind":"task"' in line)
+    row("grains in the report of the large trace", grains, "", "1000000", grains == 1000000)
+    row("analysis and JSON of 1,000,000 grains", "%.2f" % seconds, "s", "<= 5", seconds <= 5,
+        "%.0f MB written; %.2f s to /dev/null%s" % (os.path.getsize(out) / 1e6, unwritten,
+                                                   "; best of %d" % len(results) if SHORT and results[1:] else ""))
+    row("its peak memory", "%.0f" % memory, "MB", "<= 1024", memory <= 1024,
+        "%.0f bytes a grain" % (memory * 1048576 / 1e6))
+
+
+def idle(graind):
+    time.sleep(2)
+    seconds = 5 if SHORT else 20
+    before, start = graind.cpu_ns(), time.monotonic_ns()
+    time.sleep(seconds)
+    percent = 100 * (graind.cpu_ns() - before) / (time.monotonic_ns() - start)
+    row("graind idle, after its jobs: CPU", "%.2f" % percent, "%", "0", percent < 0.05)
+    rss = graind.rss_mb()
+    row("graind idle, after its jobs: memory", "%.1f" % rss, "MB", "< 30", rss < 30)
+
+
+def attempt(name, measure):
+    if ROWS and name not in ROWS:
+        return
+    try:
+        measure()
+    except (RuntimeError, KeyError, ValueError, OSError) as e:
+        row(name + " could not be measured", "-", "", "-", False, "%s: %s" % (type(e).__name__, e))
+
+
+def main():
+    if not CHECKS:
+        cpu = re.findall(r"model name\s*:\s*(.*)", open("/proc/cpuinfo").read())
+        print("%s, %d CPUs, Linux %s, load %s" % (cpu[0] if cpu else "?", os.cpu_count(), os.uname().release,
+                                                  os.getloadavg()[0]))
+        print("%-44s %10s %-7s %-9s %-7s" % ("", "measured", "", "target", ""))
+    attempt("analysis", analysis)
+    try:
+        with Graind() as graind:
+            attempt("fib1", lambda: fib(1, 3500))
+            attempt("fib2", lambda: fib(2, 5000))
+            attempt("grains200", grains200)
+            attempt("loss", loss)
+            attempt("idle", lambda: idle(graind))
+    except (RuntimeError, OSError) as e:
+        row("graind", "-", "", "-", False, str(e))
+    return missed != 0
+
+
+try:
+    status = main()
+finally:
+    shutil.rmtree(T, ignore_errors=True)
+sys.exit(status)

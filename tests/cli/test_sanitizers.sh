@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The unit tests once more, built with AddressSanitizer and UBSan.
+# usage: tests/cli/test_sanitizers.sh BUILD_DIRECTORY
+. "$(dirname "$0")/../lib.sh"
+cd "$ROOT" || exit 1
+tests=$(for t in tests/unit/test_*.c; do [ -e "$t" ] && echo "${t%.c}"; done)
+if [ -z "$tests" ]; then
+	not_ok "there are unit tests"
+	exit 0
+fi
+if ! env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -j "$(nproc)" SAN=1 B="$B/san" \
+	$(for t in $tests; do echo "$B/san/$t"; done) >"$T/make" 2>&1; then
+	not_ok "builds with ASan and UBSan" "$(tail -20 "$T/make")"
+	exit 0
+fi
+ok "builds with ASan and UBSan"
+export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
+for t in $tests; do
+	name="sanitizers: ${t##*/}"
+	if "$B/san/$t" >"$T/out" 2>"$T/err" </dev/null && ! grep -q 'ERROR: .*Sanitizer\|runtime error:' "$T/err"; then
+		is "$name passes and says something" "$(($(grep -c '^ok - ' "$T/out") > 0)) $(grep -c '^not ok - ' "$T/out")" "1 0"
+	else
+		not_ok "$name" "$(grep '^not ok' "$T/out" | head -5)" "$(grep -v "^\$" "$T/err" | head -6)"
+	fi
+done

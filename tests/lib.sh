@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Sourced by the shell tests. Every check prints one line: "ok - NAME",
+# "not ok - NAME" (with details as "# " lines) or "skip - NAME: reason".
+# tests/run.sh counts those lines; a test that prints none counts as failed.
+set -u
+B=${1:?usage: $0 BUILD_DIRECTORY}
+B=$(cd "$B" && pwd)
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+T=$(mktemp -d "${TMPDIR:-/tmp}/graind-test.XXXXXX")
+trap 'cleanup' EXIT
+PIDS=()
+cleanup()
+{
+	for p in "${PIDS[@]:-}"; do [ -n "$p" ] && kill "$p" 2>/dev/null; done
+	wait 2>/dev/null
+	rm -rf "$T"
+}
+ok() { printf 'ok - %s\n' "$1"; }
+not_ok()
+{
+	printf 'not ok - %s\n' "$1"
+	shift
+	[ $# -gt 0 ] && printf '%s\n' "$@" | sed 's/^/# /'
+	return 0
+}
+skip() { printf 'skip - %s: %s\n' "$1" "$2"; }
+# check NAME COMMAND ARG...: passes when the command succeeds.
+check()
+{
+	local name=$1 out
+	shift
+	if out=$("$@" 2>&1); then ok "$name"; else not_ok "$name" "command: $*" "$out"; fi
+}
+# is NAME ACTUAL EXPECTED
+is()
+{
+	if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "got:      $2" "expected: $3"; fi
+}

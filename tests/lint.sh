@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What can be said of the sources without running them.
+# usage: tests/lint.sh [BUILD_DIRECTORY]; needs a finished build for generated headers
+cd "$(dirname "$0")/.." || exit 1
+mkdir -p "${1:-build}"
+. tests/lib.sh "${1:-build}"
+
+# Everything that is or would be under version control.
+if git rev-parse --git-dir >/dev/null 2>&1; then
+	git ls-files -co --exclude-standard | while read -r f; do [ -e "$f" ] && echo "$f"; done
+else
+	find . -path ./build -prune -o -path ./.git -prune -o -type f -print | sed 's|^\./||'
+fi | sort >"$T/files"
+grep -E '\.[ch]$' "$T/files" | grep -v '^bpf/vmlinux\.h$' >"$T/c"
+grep -E '\.sh$|^\.ci/' "$T/files" >"$T/sh"
+# none NAME FILE: passes when FILE (of offending lines) is empty.
+none() { if [ -s "$2" ]; then not_ok "$1" "$(head -20 "$2")"; else ok "$1"; fi; }
+
+xargs clang-format --dry-run -Werror <"$T/c" >"$T/out" 2>&1
+none "clang-format" "$T/out"
+
+# gcc compiled everything already, clang has other warnings.
+flags=$(make -s --no-print-directory B="$B" --eval 'lint-flags:; @echo $(CPPFLAGS) $(CFLAGS)' lint-flags)
+omp_h=$(gcc -print-file-name=include)
+# shellcheck disable=SC2086
+grep '\.c$' "$T/c" | grep -v -e '\.bpf\.c$' -e '^tests/omp/' |
+	xargs -P "$(nproc)" -n 4 clang $flags -fsyntax-only >"$T/out" 2>&1
+none "warnings of clang" "$T/out"
+# Tasks in tasks shadow each other's variables by design; only gcc has OpenMP 5.1 and its header here.
+# shellcheck disable=SC2086
+grep '^tests/omp/.*\.c$' "$T/c" | xargs -P "$(nproc)" -n 4 clang $flags -Wno-shadow -Wno-unknown-pragmas \
+	-Wno-source-uses-openmp -idirafter "$omp_h" -fsyntax-only >"$T/out" 2>&1
+none "warnings of clang, observed programs" "$T/out"
+while read -r f; do bash -n "$f" 2>&1; done <"$T/sh" >"$T/out"
+none "shell syntax" "$T/out"
+grep '\.py$' "$T/files" | while read -r f; do
+	python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$f" 2>&1
+done >"$T/out"
+none "python syntax" "$T/out"
+
+# may_use FOLDER ALLOWED...: the project's headers that FOLDER includes begin
+# with one of ALLOWED. System headers are not concerned.
+may_use()
+{
+	local folder=$1 pattern
+	shift
+	pattern=$(printf '|%s' "$@")
+	grep "^$folder/" "$T/c" | xargs -r grep -nE '^#[[:space:]]*include[[:space:]]*"' |
+		grep -vE "\"(${pattern#|})" >"$T/out"
+	none "$folder uses only: $*" "$T/out"
+}
+may_use bpf bpf/ vmlinux.h
+may_use runtime-shim runtime-shim/ bpf/ring_abi.h
+may_use analysis analysis/
+may_use render render/ analysis/
+may_use uprobes uprobes/ bpf/
+may_use daemon/common daemon/common/ analysis/
+may_use daemon/graind daemon/graind/ daemon/common/ uprobes/ bpf/ analysis/
+may_use daemon/grainctl daemon/grainctl/ daemon/common/ uprobes/ analysis/ render/
+grep -v '^tests/' "$T/c" | while read -r f; do
+	[ "$f" = daemon/graind/ring_to_trace.c ] && continue
+	if grep -qE '"bpf/ring_abi\.h"|\bRING_[A-Z]+_' "$f" && grep -qE '"analysis/trace_format\.h"|\bTRACE_(TASK|WAIT|REGION|TEAM)_' "$f"; then
+		echo "$f"
+	fi
+done >"$T/out"
+none "one file converts the ring's events to the trace's" "$T/out"
+grep -E '^(analysis|render|uprobes)/.*\.c$' "$T/c" |
+	xargs grep -nE '\b(_?exit|abort|perror)\(|\bstderr\b|(^|[^a-z_])v?printf\(' |
+	grep -vE ':[[:space:]]*(/\*|\*)' >"$T/out"
+none "libraries neither print nor exit" "$T/out"
+
+cut -d/ -f1 "$T/files" | sort -u | grep -vxE \
+	'Makefile|bpf|daemon|uprobes|runtime-shim|analysis|render|tests|systemd|README\.md|LICENSE|\..*' >"$T/out"
+none "the top level holds what was agreed" "$T/out"
+grep -vE '^bpf/vmlinux\.h$|^LICENSE$|\.(svg|png|grt|log|ndjson|json|dot)$' "$T/files" | xargs wc -l |
+	awk '$2 != "total" && $1 > 600' >"$T/out"
+none "no file over 600 lines" "$T/out"
+grep -E '\.(c|h|sh|py)$' "$T/files" | xargs grep -L 'SPDX-License-Identifier: ' | grep -v '^bpf/vmlinux\.h$' >"$T/out"
+none "every source names its licence" "$T/out"
+
+units=$(grep -E '^systemd/.*\.(service|socket|path|timer|slice)$' "$T/files")
+if ! command -v systemd-analyze >/dev/null; then
+	skip "systemd units" "no systemd-analyze"
+elif [ -z "$units" ]; then
+	not_ok "systemd units" "there is none in systemd/"
+else
+	# Not installed yet: a program that exists stands in for ours.
+	for u in $units; do sed -E 's|^(Exec[A-Za-z]*=[-+!:@]*)/[^ ]*/grain[a-z]*|\1/bin/true|' "$u" >"$T/${u##*/}"; done
+	(cd "$T" && systemd-analyze verify --man=no $(for u in $units; do echo "./${u##*/}"; done)) >"$T/out" 2>&1
+	# Units of the machine itself are not ours to judge.
+	for u in $units; do echo "${u##*/}"; done >"$T/names"
+	grep -F -f "$T/names" "$T/out" >"$T/ours"
+	none "systemd-analyze verify is silent" "$T/ours"
+fi

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Sourced after lib.sh by the tests that attach real probes. Ends the test with
+# a skip where the machine or the user cannot.
+if [ "$(id -u)" -ne 0 ]; then
+	skip "$(basename "$0" .sh)" "needs root to attach uprobes: run 'sudo make check'"
+	exit 0
+fi
+export GRAIND_STATE_DIR=$T/state GRAIND_SOCKET=$T/graind.sock
+GRAIND_PID=
+GRAINCTL=$B/grainctl
+HERE=$ROOT/tests/root
+
+# start_graind: one of our own, with its own state directory and socket.
+start_graind()
+{
+	local i
+	mkdir -p "$GRAIND_STATE_DIR"
+	"$B/graind" --foreground --state-dir "$GRAIND_STATE_DIR" --socket "$GRAIND_SOCKET" >>"$T/graind.log" 2>&1 &
+	GRAIND_PID=$!
+	PIDS+=("$GRAIND_PID")
+	for i in $(seq 100); do
+		[ -S "$GRAIND_SOCKET" ] && "$GRAINCTL" status >/dev/null 2>&1 && return 0
+		kill -0 "$GRAIND_PID" 2>/dev/null || break
+		sleep 0.05
+	done
+	not_ok "graind starts" "$(tail -5 "$T/graind.log")"
+	return 1
+}
+
+# stop_graind [SIGNAL]: leaves its exit status in GRAIND_STATUS.
+stop_graind()
+{
+	kill "-${1:-TERM}" "$GRAIND_PID" 2>/dev/null
+	wait "$GRAIND_PID" 2>/dev/null
+	GRAIND_STATUS=$?
+}
+
+# What graind has in the kernel, one line each: its links and programs, and the
+# uprobes on files. Other users' BPF objects are there before and after.
+bpf_objects()
+{
+	bpftool prog show 2>/dev/null | sed -n 's/^\([0-9]*\): \([a-z_]*\) *name \([^ ]*\).*/prog \1 \2 \3/p'
+	bpftool map show 2>/dev/null | sed -n 's/^\([0-9]*\): \([a-z_]*\) *name \([^ ]*\).*/map \1 \2 \3/p'
+	bpftool link show 2>/dev/null | sed -n 's/^\([0-9]*\): \([a-z_]*\).*/link \1 \2/p'
+}
+
+# wait_gone NAME BEFORE: everything that BEFORE does not list has left the
+# kernel. The kernel frees it in the background, so it gets five seconds.
+wait_gone()
+{
+	local i left
+	for i in $(seq 50); do
+		left=$(comm -13 <(sort <<<"$2") <(bpf_objects | sort))
+		[ -z "$left" ] && break
+		sleep 0.1
+	done
+	if [ -z "$left" ]; then ok "$1"; else not_ok "$1" "$left"; fi
+}

@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The same exactness where the kernel has perf-event uprobes only.
+# usage: tests/root/test_attach_perf.sh BUILD_DIRECTORY
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/root_lib.sh"
+
+before=$(bpf_objects)
+export GRAIND_ATTACH=perf
+start_graind || exit 1
+for threads in 1 2; do
+	name=perf-$threads
+	OMP_NUM_THREADS=$threads "$GRAINCTL" run -- "$B/tests/omp/fib" 20 7 2 --truth "$T/$name.truth" \
+		>"$T/$name.json" 2>"$T/$name.err" </dev/null
+	is "$name: exit status is passed on" $? 0
+	job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/$name.err" | tail -1)
+	if ! [ "$job" ]; then
+		not_ok "$name: run ends with 'job N'" "$(tail -5 "$T/$name.err")"
+		continue
+	fi
+	check "$name: it is the perf method" grep -q '"method": *"perf"' "$GRAIND_STATE_DIR/jobs/$job/job.json"
+	"$GRAINCTL" report "$job" --format json -o "$T/$name.ndjson"
+	"$GRAINCTL" summary "$job" --json >"$T/$name.summary"
+	"$GRAINCTL" export "$job" --format log >"$T/$name.log"
+	python3 "$HERE/exact.py" "$name" "$T/$name.json" "$T/$name.truth" "$T/$name.ndjson" "$T/$name.summary" \
+		"$T/$name.log"
+done
+stop_graind
+is "graind ends cleanly" "$GRAIND_STATUS" 0
+wait_gone "nothing is left in the kernel" "$before"

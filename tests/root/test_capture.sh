@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The capture library on the real kernel: exact counts by both ways to attach,
+# one process or all, the gate, losses, and what is left after kill -9.
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/root_lib.sh"
+
+FIB=$B/tests/omp/fib
+export OMP_NUM_THREADS=2
+
+# capture OPTION...: in the background, output in $T/counts; returns once it records.
+capture()
+{
+	rm -f "$T/ready"
+	"$B/tests/tools/capture_events" "$@" >"$T/counts" 2>&1 &
+	CAPTURE=$!
+	PIDS+=("$CAPTURE")
+	for _ in $(seq 400); do
+		[ -e "$T/ready" ] && return 0
+		kill -0 "$CAPTURE" 2>/dev/null || break
+		sleep 0.05
+	done
+	not_ok "capture_events $*" "$(cat "$T/counts")"
+	return 1
+}
+value() { sed -n "s/^$1 //p" "$T/counts"; }
+tasks_of() { sed -n 's/.*"tasks":\([0-9]*\).*/\1/p' <<<"$1"; }
+
+before=$(bpf_objects)
+for method in multi perf; do
+	capture -m $method "$T/ready" 2 || continue
+	out=$("$FIB" 22 8 5)
+	wait "$CAPTURE"
+	n=$(tasks_of "$out")
+	for kind in task_create task_create_end task_begin task_end; do
+		is "$method: $kind = tasks created" "$(value $kind)" "$n"
+	done
+	is "$method: regions" "$(value region_begin) $(value region_end) $(value team_start) $(value team_started)" "5 5 5 5"
+	is "$method: workers' implicit tasks" "$(value member_begin)" 5
+	is "$method: singles" "$(value single)" 10
+	is "$method: nothing lost, no faults" "$(value ring_full) $(value read_faults) $(value overwritten)" "0 0 0"
+done
+
+# One process: the other one, running at the same time, leaves no events.
+"$FIB" 20 8 400 >"$T/a" &
+a=$!
+capture -p $a "$T/ready" 1.5 && {
+	"$FIB" 20 8 20 >/dev/null
+	wait "$CAPTURE"
+	is "one process: no event of another" "$(value process_changes)" 1
+}
+wait $a
+capture "$T/ready" 2.5 && {
+	"$FIB" 20 8 3 >"$T/a" & "$FIB" 20 8 4 >"$T/b"
+	wait $!
+	wait "$CAPTURE"
+	is "all processes: both are seen" "$(value task_begin)" \
+		"$(($(tasks_of "$(cat "$T/a")") + $(tasks_of "$(cat "$T/b")")))"
+}
+
+capture -g "$T/ready" 1 && {
+	"$FIB" 20 8 5 >/dev/null
+	wait "$CAPTURE"
+	is "behind the closed gate nothing is recorded" "$(value task_create) $(value region_begin)" "0 0"
+}
+
+# Nobody drains a small ring: what does not fit is counted, to the event.
+OMP_NUM_THREADS=1
+capture -s 1024 -i 0 "$T/ready" 2 && {
+	out=$("$FIB" 20 8 5)
+	wait "$CAPTURE"
+	lost=$(value ring_full)
+	got=$(($(value task_create) + $(value task_create_end) + $(value task_begin) + $(value task_end)))
+	rest=$(($(value wait_begin) + $(value wait_end) + $(value region_begin) + $(value region_end) + $(value team_start) + $(value team_started) + $(value single)))
+	n=$(tasks_of "$out")
+	# a taskwait per call that makes two tasks, and a barrier after each single and region
+	if [ "$lost" -gt 0 ]; then ok "a full ring loses events and says so ($lost)"; else not_ok "a full ring loses events"; fi
+	is "recorded and lost add up to what happened" $((got + rest + lost)) $((4 * n + n + 5 * (2 * 2 + 4 + 1)))
+}
+
+capture "$T/ready" 60 && {
+	kill -9 "$CAPTURE"
+	wait "$CAPTURE" 2>/dev/null
+	wait_gone "kill -9 leaves nothing attached" "$before"
+}

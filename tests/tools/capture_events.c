@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * capture_events [-p PID] [-m perf|multi] [-s SLOTS] [-g] [-i POLL_MS] READY SECONDS
+ *
+ * The capture library alone, without daemon: attaches to the system's libgomp,
+ * creates the file READY once it records, drains for SECONDS and prints how
+ * many events of each kind arrived, one "name value" a line. -g leaves the
+ * gate closed; -i sets the pause between drains, 0 drains only at the end.
+ */
+#include "uprobes/capture.h"
+#include "uprobes/runtime_find.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static unsigned long kinds[RING_KIND_MAX], other, reported, processes;
+static uint32_t last_tgid;
+
+static int count(void *ctx, unsigned cpu, const struct ring_event *events, size_t n)
+{
+	(void)ctx, (void)cpu;
+	for (size_t i = 0; i < n; i++) {
+		if (events[i].kind < RING_KIND_MAX)
+			kinds[events[i].kind]++;
+		else
+			other++;
+		if (events[i].kind == RING_LOST)
+			reported += events[i].arg;
+		if (events[i].tgid != last_tgid)
+			processes++;
+		last_tgid = events[i].tgid;
+	}
+	return 0;
+}
+
+static void pause_ms(long ms)
+{
+	struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const names[RING_KIND_MAX] = {
+		[RING_TASK_CREATE] = "task_create",
+		[RING_TASK_CREATE_END] = "task_create_end",
+		[RING_TASK_BEGIN] = "task_begin",
+		[RING_TASK_END] = "task_end",
+		[RING_UNDEFERRED_BEGIN] = "undeferred_begin",
+		[RING_UNDEFERRED_END] = "undeferred_end",
+		[RING_REGION_BEGIN] = "region_begin",
+		[RING_REGION_END] = "region_end",
+		[RING_TEAM_START] = "team_start",
+		[RING_TEAM_STARTED] = "team_started",
+		[RING_MEMBER_BEGIN] = "member_begin",
+		[RING_WAIT_BEGIN] = "wait_begin",
+		[RING_WAIT_END] = "wait_end",
+		[RING_GROUP_BEGIN] = "group_begin",
+		[RING_SINGLE] = "single",
+		[RING_LOST] = "lost_markers",
+	};
+	struct capture_opts opts = {0};
+	struct capture_losses losses;
+	struct uprobes_error err = {""};
+	struct probe_plan *plan;
+	struct capture *capture;
+	char libgomp[4096];
+	long poll_ms = 1, left;
+	int gate = 1, c;
+
+	while ((c = getopt(argc, argv, "p:m:s:gi:")) > 0) {
+		if (c == 'p')
+			opts.pid = atoi(optarg);
+		else if (c == 'm')
+			opts.method = strcmp(optarg, "perf") ? CAPTURE_MULTI : CAPTURE_PERF;
+		else if (c == 's')
+			opts.slots_per_cpu = (uint32_t)atoi(optarg);
+		else if (c == 'g')
+			gate = 0;
+		else if (c == 'i')
+			poll_ms = atol(optarg);
+		else
+			return 2;
+	}
+	if (argc - optind != 2)
+		return 2;
+	if (runtime_find__system(libgomp, sizeof(libgomp)) || probe_plan__create(libgomp, &plan, &err) ||
+	    capture__open(&opts, &capture, &err) || capture__attach(capture, plan, libgomp, &err)) {
+		fprintf(stderr, "capture_events: %s\n", err.text);
+		return 1;
+	}
+	if (gate)
+		capture__enable(capture);
+	close(open(argv[optind], O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	for (left = (long)(atof(argv[optind + 1]) * 1000); left > 0; left -= poll_ms ? poll_ms : left) {
+		if (poll_ms)
+			capture__poll(capture, count, NULL);
+		pause_ms(poll_ms ? poll_ms : left);
+	}
+	capture__disable(capture);
+	pause_ms(5);
+	capture__poll(capture, count, NULL);
+	capture__losses(capture, &losses);
+	printf("method %s\n", capture__method_name(capture));
+	for (int k = 1; k < RING_KIND_MAX; k++)
+		if (names[k])
+			printf("%s %lu\n", names[k], kinds[k]);
+	printf("other %lu\nprocess_changes %lu\nlost_reported %lu\nring_full %lu\nread_faults "
+	       "%lu\noverwritten %lu\n",
+	       other, processes, reported, losses.ring_full, losses.read_faults, losses.overwritten);
+	capture__free(capture);
+	probe_plan__free(plan);
+	return 0;
+}

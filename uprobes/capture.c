@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "uprobes/capture.h"
+#include "uprobes/probe_links.h"
+
+#include "bpf/libgomp.skel.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define DEFAULT_SLOTS_PER_CPU (1u << 16) /* 4 MiB a CPU: 0.2 s at 300,000 events/s */
+#define MAX_RING_BYTES (512ull << 20)
+#define MIN_SLOTS_PER_CPU 1024u
+
+struct capture {
+	struct libgomp_bpf *skeleton;
+	struct probe_links *links;
+	pid_t pid;
+	bool multi;
+	unsigned cpus;
+	uint32_t slots;
+	struct ring_ctl *ctl;
+	struct ring_event *events;
+	size_t ctl_bytes, event_bytes;
+	uint64_t overwritten;
+};
+
+/* What libbpf says last, for the one line that the caller gets. */
+static __thread char libbpf_said[256];
+
+__attribute__((format(printf, 2, 0))) static int keep_message(enum libbpf_print_level level,
+							      const char *format, va_list args)
+{
+	if (level == LIBBPF_WARN) {
+		vsnprintf(libbpf_said, sizeof(libbpf_said), format, args);
+		libbpf_said[strcspn(libbpf_said, "\n")] = '\0';
+	}
+	return 0;
+}
+
+void capture__free(struct capture *capture)
+{
+	if (!capture)
+		return;
+	capture__disable(capture);
+	probe_links__free(capture->links);
+	if (capture->ctl)
+		munmap(capture->ctl, capture->ctl_bytes);
+	if (capture->events)
+		munmap(capture->events, capture->event_bytes);
+	libgomp_bpf__destroy(capture->skeleton);
+	free(capture);
+}
+
+static bool has_capability(unsigned capability)
+{
+	unsigned long long effective = 0;
+	char line[128];
+	FILE *f = fopen("/proc/self/status", "re");
+
+	if (!f)
+		return false;
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "CapEff: %llx", &effective) == 1)
+			break;
+	fclose(f);
+	return effective >> capability & 1;
+}
+
+static int explain_load(struct uprobes_error *err, int code)
+{
+	bool bpf = has_capability(39), perfmon = has_capability(38), admin = has_capability(21);
+
+	if (!admin && (!bpf || !perfmon)) {
+		snprintf(err->text, sizeof(err->text),
+			 "cannot load BPF programs: %s%s%s missing; run as root or give graind that "
+			 "capability",
+			 bpf ? "" : "CAP_BPF", !bpf && !perfmon ? " and " : "", perfmon ? "" : "CAP_PERFMON");
+		return -EPERM;
+	}
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		snprintf(err->text, sizeof(err->text),
+			 "cannot load BPF programs: this kernel has no BTF (/sys/kernel/btf/vmlinux); "
+			 "use a kernel built with CONFIG_DEBUG_INFO_BTF");
+	else
+		snprintf(err->text, sizeof(err->text), "cannot load BPF programs: %s (%s)", strerror(-code),
+			 libbpf_said);
+	return code;
+}
+
+static int load(struct capture *capture, struct uprobes_error *err)
+{
+	struct libgomp_bpf *skeleton = libgomp_bpf__open();
+	int r;
+
+	if (!skeleton)
+		return explain_load(err, -errno);
+	capture->skeleton = skeleton;
+	skeleton->rodata->target_tgid = (uint32_t)capture->pid;
+	skeleton->rodata->slots_shift = (uint32_t)__builtin_ctz(capture->slots);
+	if (capture->multi)
+		bpf_program__set_expected_attach_type(skeleton->progs.libgomp_probe,
+						      (enum bpf_attach_type)PROBE_ATTACH_UPROBE_MULTI);
+	if ((r = bpf_map__set_max_entries(skeleton->maps.ring_ctl, capture->cpus)) ||
+	    (r = bpf_map__set_max_entries(skeleton->maps.ring_slots, capture->cpus * capture->slots)) ||
+	    (r = libgomp_bpf__load(skeleton)))
+		return explain_load(err, r);
+	return 0;
+}
+
+static void *map_pages(const struct bpf_map *map, size_t bytes)
+{
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+static int choose_method(struct capture *capture, enum capture_method method, struct uprobes_error *err)
+{
+	const char *wish = getenv("GRAIND_ATTACH");
+	int r;
+
+	if (method == CAPTURE_AUTO && wish)
+		method = strcmp(wish, "perf") == 0    ? CAPTURE_PERF
+			 : strcmp(wish, "multi") == 0 ? CAPTURE_MULTI
+						      : CAPTURE_AUTO;
+	capture->multi = method != CAPTURE_PERF;
+	r = load(capture, err);
+	if (r || method == CAPTURE_PERF ||
+	    probe_links__multi_works(bpf_program__fd(capture->skeleton->progs.libgomp_probe)))
+		return r;
+	if (method == CAPTURE_MULTI) {
+		snprintf(err->text, sizeof(err->text),
+			 "this kernel has no uprobe_multi links (Linux 6.6 or later has); "
+			 "leave the choice to graind or ask for perf");
+		return -EOPNOTSUPP;
+	}
+	libgomp_bpf__destroy(capture->skeleton);
+	capture->skeleton = NULL;
+	capture->multi = false;
+	return load(capture, err);
+}
+
+int capture__open(const struct capture_opts *opts, struct capture **out, struct uprobes_error *err)
+{
+	struct uprobes_error ignored;
+	struct capture *capture = calloc(1, sizeof(*capture));
+	int cpus = libbpf_num_possible_cpus(), r = -ENOMEM;
+
+	if (!err)
+		err = &ignored;
+	snprintf(err->text, sizeof(err->text), "out of memory");
+	if (!capture)
+		return -ENOMEM;
+	libbpf_set_print(keep_message);
+	capture->pid = opts->pid;
+	capture->cpus = cpus > 0 ? (unsigned)cpus : 1;
+	capture->slots = opts->slots_per_cpu ? opts->slots_per_cpu : DEFAULT_SLOTS_PER_CPU;
+	while (capture->slots > MIN_SLOTS_PER_CPU &&
+	       (uint64_t)capture->slots * capture->cpus * sizeof(struct ring_event) > MAX_RING_BYTES)
+		capture->slots /= 2;
+	if (capture->slots < MIN_SLOTS_PER_CPU || capture->slots & (capture->slots - 1)) {
+		snprintf(err->text, sizeof(err->text), "slots per CPU must be a power of two of at least %u",
+			 MIN_SLOTS_PER_CPU);
+		r = -EINVAL;
+		goto out;
+	}
+	if ((r = probe_links__new(&capture->links)) || (r = choose_method(capture, opts->method, err)))
+		goto out;
+	capture->ctl_bytes = capture->cpus * sizeof(struct ring_ctl);
+	capture->event_bytes = (size_t)capture->cpus * capture->slots * sizeof(struct ring_event);
+	capture->ctl = map_pages(capture->skeleton->maps.ring_ctl, capture->ctl_bytes);
+	capture->events = map_pages(capture->skeleton->maps.ring_slots, capture->event_bytes);
+	if (!capture->ctl || !capture->events) {
+		r = -errno;
+		snprintf(err->text, sizeof(err->text), "cannot map the event rings (%zu MiB): %s",
+			 capture->event_bytes >> 20, strerror(-r));
+		goto out;
+	}
+	*out = capture;
+	return 0;
+out:
+	capture__free(capture);
+	return r;
+}
+
+int capture__attach(struct capture *capture, const struct probe_plan *plan, const char *path,
+		    struct uprobes_error *err)
+{
+	return capture__attach_points(capture, probe_plan__point(plan, 0), probe_plan__count(plan), path,
+				      err);
+}
+
+int capture__attach_points(struct capture *capture, const struct probe_point *points, size_t count,
+			   const char *path, struct uprobes_error *err)
+{
+	struct uprobes_error ignored;
+
+	return probe_links__attach(capture->links, capture->skeleton->progs.libgomp_probe, capture->multi,
+				   points, count, path, capture->pid, err ? err : &ignored);
+}
+
+void capture__enable(struct capture *capture)
+{
+	__atomic_store_n(&capture->skeleton->bss->enabled, 1, __ATOMIC_SEQ_CST);
+}
+
+void capture__disable(struct capture *capture)
+{
+	if (capture->skeleton && capture->skeleton->bss)
+		__atomic_store_n(&capture->skeleton->bss->enabled, 0, __ATOMIC_SEQ_CST);
+}
+
+const char *capture__method_name(const struct capture *capture)
+{
+	return capture->multi ? "uprobe_multi" : "perf";
+}
+
+/* One CPU's ring; the number of events handed over, or the callback's non-zero result. */
+static long poll_cpu(struct capture *capture, unsigned cpu, capture_events_fn on_events, void *ctx)
+{
+	struct ring_ctl *ctl = &capture->ctl[cpu];
+	const struct ring_event *ring = capture->events + (size_t)cpu * capture->slots;
+	uint64_t head = __atomic_load_n(&ctl->head, __ATOMIC_ACQUIRE), position = ctl->tail;
+	uint32_t mask = capture->slots - 1;
+	long handed = 0;
+
+	while (position < head) {
+		uint64_t first = position;
+		uint32_t seq = 0;
+		int r;
+
+		while (position < head && (position & mask) >= (first & mask)) {
+			seq = __atomic_load_n(&ring[position & mask].seq, __ATOMIC_ACQUIRE);
+			if (seq != (uint32_t)position + 1)
+				break;
+			position++;
+		}
+		if (position > first) {
+			r = on_events(ctx, cpu, &ring[first & mask], position - first);
+			if (r)
+				return r;
+			handed += (long)(position - first);
+		} else if ((int32_t)(seq - (uint32_t)position - 1) > 0) {
+			capture->overwritten++;
+			position++;
+		} else {
+			break;
+		}
+		__atomic_store_n(&ctl->tail, position, __ATOMIC_RELEASE);
+	}
+	return handed;
+}
+
+long capture__poll(struct capture *capture, capture_events_fn on_events, void *ctx)
+{
+	long total = 0;
+
+	for (unsigned cpu = 0; cpu < capture->cpus; cpu++) {
+		long n = poll_cpu(capture, cpu, on_events, ctx);
+
+		if (n < 0)
+			return n;
+		total += n;
+	}
+	return total;
+}
+
+void capture__losses(const struct capture *capture, struct capture_losses *out)
+{
+	*out = (struct capture_losses){.overwritten = capture->overwritten};
+	for (unsigned cpu = 0; cpu < capture->cpus; cpu++) {
+		const struct ring_ctl *ctl = &capture->ctl[cpu];
+
+		out->ring_full += __atomic_load_n(&ctl->loss[RING_LOSS_FULL], __ATOMIC_RELAXED);
+		out->read_faults += __atomic_load_n(&ctl->loss[RING_LOSS_FAULT], __ATOMIC_RELAXED);
+		out->storage += __atomic_load_n(&ctl->loss[RING_LOSS_STORAGE], __ATOMIC_RELAXED);
+	}
+}

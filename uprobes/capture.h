@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One capture: a loaded set of BPF programs with its rings, attached to the
+ * planned points of one or more runtime files, for one process or for all.
+ *
+ * open -> attach (any number) -> enable -> poll ... -> disable -> poll -> free.
+ * Nothing is recorded before enable and after disable, whatever is attached:
+ * attaching a set of probes is not atomic. Everything is undone when the file
+ * descriptors close, so a killed daemon leaves nothing behind.
+ */
+#ifndef GRAIND_CAPTURE_H
+#define GRAIND_CAPTURE_H
+
+#include "bpf/ring_abi.h"
+#include "uprobes/plan.h"
+
+#include <sys/types.h>
+
+enum capture_method {
+	CAPTURE_AUTO,  /* uprobe_multi where the kernel has it; GRAIND_ATTACH=perf|multi in the environment
+			  decides otherwise */
+	CAPTURE_MULTI, /* Linux >= 6.6 */
+	CAPTURE_PERF,  /* perf-event uprobes: one file descriptor a probe, slow to detach */
+};
+
+struct capture_opts {
+	pid_t pid; /* thread group to record; 0 = every process */
+	enum capture_method method;
+	uint32_t slots_per_cpu; /* power of two; 0 = default */
+};
+
+struct capture;
+
+/* -EPERM: *err names the missing capability. */
+int capture__open(const struct capture_opts *opts, struct capture **out, struct uprobes_error *err);
+/* `path` must be openable by the caller, e.g. /proc/PID/root/usr/lib/... */
+int capture__attach(struct capture *capture, const struct probe_plan *plan, const char *path,
+		    struct uprobes_error *err);
+/* The same for points that are not of a plan. */
+int capture__attach_points(struct capture *capture, const struct probe_point *points, size_t count,
+			   const char *path, struct uprobes_error *err);
+void capture__enable(struct capture *capture);
+void capture__disable(struct capture *capture);
+void capture__free(struct capture *capture);
+
+const char *capture__method_name(const struct capture *capture); /* "uprobe_multi" or "perf" */
+
+/*
+ * Measured on this machine, once per method, with a probe of our own:
+ * nanoseconds that one event costs the observed thread.
+ */
+int capture__calibrate(struct capture *capture, double *ns_per_event);
+
+/*
+ * Hands over what has arrived, CPU by CPU, in runs of consecutive slots that
+ * are valid during the call. Returns the number of events, or the first
+ * non-zero result of `on_events`. Never blocks, never allocates.
+ */
+typedef int (*capture_events_fn)(void *ctx, unsigned cpu, const struct ring_event *events, size_t count);
+long capture__poll(struct capture *capture, capture_events_fn on_events, void *ctx);
+
+struct capture_losses {
+	uint64_t ring_full, read_faults, storage, overwritten;
+};
+void capture__losses(const struct capture *capture, struct capture_losses *out);
+
+#endif

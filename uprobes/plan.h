@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where to probe a libgomp file: found from its exported symbols and by
+ * disassembling the few functions involved, never from a table of versions.
+ */
+#ifndef GRAIND_PLAN_H
+#define GRAIND_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct uprobes_error {
+	char text[512]; /* one line: what was not found or refused, and what to do */
+};
+
+enum probe_cost {
+	PROBE_EMULATED,	      /* the kernel emulates the instruction in the trap: cheap */
+	PROBE_SINGLE_STEPPED, /* the kernel steps a copy of it: about 20 times dearer */
+};
+
+struct probe_point {
+	uint64_t offset;	/* in the file, as the kernel wants it */
+	uint64_t address;	/* in the file's own address space, for people */
+	uint64_t entry_cookie;	/* 0: nothing is recorded when the instruction is reached */
+	uint64_t return_cookie; /* 0: nothing is recorded when the function returns */
+	enum probe_cost cost;
+	const char *event;    /* "task-create", "task-begin", ... */
+	const char *function; /* exported function or role of the internal one */
+	char instruction[64]; /* as disassembled */
+	char reads[64];	      /* "r14 = task, [rbp+8] = call site" */
+};
+
+struct probe_plan;
+
+/*
+ * Plans the probes for the ELF file `path`. Returns 0 and the plan, or a
+ * negative errno: -ENOEXEC not an ELF file of this machine, -ENOENT no
+ * OpenMP runtime in it, -ENOTSUP a runtime without the instructions that are
+ * needed (*err names them). Nothing is guessed.
+ */
+int probe_plan__create(const char *path, struct probe_plan **out, struct uprobes_error *err);
+void probe_plan__free(struct probe_plan *plan);
+
+const char *probe_plan__path(const struct probe_plan *plan);
+const char *probe_plan__runtime(const struct probe_plan *plan);	 /* "libgomp" */
+const char *probe_plan__build_id(const struct probe_plan *plan); /* hex, or "" */
+size_t probe_plan__count(const struct probe_plan *plan);
+const struct probe_point *probe_plan__point(const struct probe_plan *plan, size_t index);
+/* Optional points that were not found, one name each; NULL past the last. */
+const char *probe_plan__missing(const struct probe_plan *plan, size_t index);
+
+#endif

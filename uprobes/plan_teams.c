@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Parallel regions and their implicit tasks: the GOMP_parallel family, the
+ * internal function that starts a team, where a worker calls the region's
+ * body, and the barrier that ends it for every member.
+ */
+#include "uprobes/planner.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* GOMP_parallel and its combined forms, not the halves of the old ABI (GOMP_parallel_start,
+ * ..._loop_static_start). */
+static bool is_parallel(const char *name)
+{
+	size_t n = strlen(name);
+
+	if (strncmp(name, "GOMP_parallel", 13) != 0 || (name[13] && name[13] != '_'))
+		return false;
+	if (strcmp(name, "GOMP_parallel_end") == 0)
+		return false;
+	return n < 6 || strcmp(name + n - 6, "_start") != 0;
+}
+
+static void find_regions(struct planner *planner)
+{
+	for (size_t i = 0; i < elf_image__function_count(planner->image); i++) {
+		const struct elf_function *f = elf_image__function(planner->image, i);
+		struct code_range range;
+
+		if (!is_parallel(f->name) || !planner__function(planner, f->name, &range))
+			continue;
+		planner__add(planner,
+			     &(struct point_spec){
+				     .insn = planner__entry_point(planner, range.first, ENTRY_ARGUMENTS),
+				     .entry_cookie = cookie__make(RING_REGION_BEGIN, COOKIE_ALWAYS, 0,
+								  COOKIE_REG_NONE, COOKIE_REG_NONE, 0, 0, 0),
+				     .return_cookie = cookie__make(RING_REGION_END, COOKIE_ALWAYS, 0,
+								   COOKIE_REG_NONE, COOKIE_REG_NONE, 0, 0, 0),
+				     .event = "region-begin/-end",
+				     .function = f->name,
+				     .reads = "rdi = body, edx = threads, [rsp] = call site"});
+	}
+}
+
+/*
+ * gomp_team_start(fn, data, nthreads, flags, team, taskgroup): the last
+ * function that GOMP_parallel calls before it calls fn itself. The team is
+ * what the function called just before has returned.
+ */
+static int find_team_start(struct planner *planner)
+{
+	size_t callee = CODE_NONE, at;
+	struct code_range f;
+	bool team_passed = false;
+
+	if (!planner__function(planner, "GOMP_parallel", &f))
+		return planner__refuse(planner, "the code of GOMP_parallel");
+	for (size_t i = f.first; i < f.end; i++) {
+		const struct code_insn *in = code__at(planner->code, i);
+
+		if (in->flow == FLOW_CALL && in->target) {
+			callee = team_passed ? code__find(planner->code, in->target) : CODE_NONE;
+			team_passed = false;
+		} else if (in->flow == FLOW_CALL) {
+			break;
+		} else if (in->id == X86_INS_MOV && in->operand[0].type == X86_OP_REG &&
+			   in->operand[0].reg == X86_REG_R8 && in->operand[1].type == X86_OP_REG &&
+			   in->operand[1].reg == X86_REG_RAX) {
+			team_passed = true;
+		}
+	}
+	if (callee == CODE_NONE)
+		return planner__refuse(planner, "the start of a team in GOMP_parallel");
+	at = planner__entry_point(planner, callee, ENTRY_ARGUMENTS);
+	planner__add(planner,
+		     &(struct point_spec){.insn = at,
+					  .entry_cookie =
+						  cookie__make(RING_TEAM_START, COOKIE_ALWAYS, 0,
+							       COOKIE_REG_NONE, COOKIE_REG_NONE, 0, 0, 0),
+					  .return_cookie =
+						  cookie__make(RING_TEAM_STARTED, COOKIE_ALWAYS, 0,
+							       COOKIE_REG_NONE, COOKIE_REG_NONE, 0, 0, 0),
+					  .event = "team-start/-ed",
+					  .function = "gomp_team_start",
+					  .reads = "r8 = team, edx = threads"});
+	return 0;
+}
+
+/*
+ * `mov reg, [rip + GOT]` then `mov ..., fs:[reg + offset]` in a small exported
+ * function: the GOT entry that holds the offset of the runtime's thread-local
+ * block, and the field's offset in it.
+ */
+static bool decode_tls(const struct planner *planner, const char *name, uint64_t *got, int64_t *offset)
+{
+	struct code_range f;
+	uint16_t base = X86_REG_INVALID;
+
+	if (!planner__function(planner, name, &f))
+		return false;
+	for (size_t i = f.first; i < f.end && i < f.first + 6; i++) {
+		const struct code_insn *in = code__at(planner->code, i);
+
+		if (in->id != X86_INS_MOV || in->operand[0].type != X86_OP_REG ||
+		    in->operand[1].type != X86_OP_MEM)
+			continue;
+		if (in->operand[1].reg == X86_REG_RIP && in->operand[1].segment == X86_REG_INVALID) {
+			base = in->operand[0].reg;
+			*got = in->address + in->size + (uint64_t)in->operand[1].value;
+		} else if (base != X86_REG_INVALID && in->operand[1].segment == X86_REG_FS &&
+			   in->operand[1].reg == base && in->operand[1].index == X86_REG_INVALID) {
+			*offset = in->operand[1].value;
+			return *offset >= 0 && *offset <= COOKIE_SMALL_MAX * 4 && *offset % 4 == 0;
+		}
+	}
+	return false;
+}
+
+struct tls_layout {
+	uint64_t got;
+	int64_t team, number;
+};
+
+static void add_member_begin(struct planner *planner, size_t insn, uint32_t when, uint16_t fn,
+			     const struct tls_layout *tls)
+{
+	const struct code_insn *in = code__at(planner->code, insn);
+	uint32_t reg = planner__cookie_reg(fn);
+	char reads[64];
+
+	snprintf(reads, sizeof(reads), "%s = body, fs:[+0x%x] = team, fs:[+0x%x] = number",
+		 cookie_reg__name(reg), (unsigned)tls->team, (unsigned)tls->number);
+	planner__add(planner,
+		     &(struct point_spec){.insn = insn,
+					  .entry_cookie =
+						  cookie__make(RING_MEMBER_BEGIN, when, in->condition,
+							       COOKIE_REG_NONE, reg, (uint32_t)tls->team / 4,
+							       (uint32_t)tls->number / 4,
+							       (int)(int64_t)(tls->got - in->address)),
+					  .event = "member-begin",
+					  .function = "gomp_thread_start",
+					  .reads = reads});
+}
+
+/*
+ * The edges into the straight-line code that ends in the worker's call of the
+ * body are jumps, which are cheap to probe; where that code follows a call,
+ * the call of the body itself is the only right place.
+ */
+static void add_worker(struct planner *planner, size_t call, const struct tls_layout *tls)
+{
+	uint16_t fn = code__at(planner->code, call)->operand[0].reg;
+	size_t first = call;
+
+	while (first > 0 && code__at(planner->code, first - 1)->flow == FLOW_NEXT &&
+	       !insn__writes(code__at(planner->code, first - 1), fn))
+		first--;
+	if (first > 0) {
+		const struct code_insn *before = code__at(planner->code, first - 1);
+		uint64_t low = code__at(planner->code, first)->address;
+		uint64_t high = code__at(planner->code, call)->address;
+		bool cheap = before->flow == FLOW_JUMP || (before->flow == FLOW_BRANCH && before->emulated);
+		size_t edges = 0;
+
+		for (size_t i = 0; cheap && i < code__count(planner->code); i++) {
+			const struct code_insn *in = code__at(planner->code, i);
+
+			if ((in->flow == FLOW_JUMP || in->flow == FLOW_BRANCH) && in->target >= low &&
+			    in->target <= high) {
+				cheap = in->emulated;
+				edges++;
+			}
+		}
+		if (cheap && (edges || before->flow == FLOW_BRANCH)) {
+			if (before->flow == FLOW_BRANCH)
+				add_member_begin(planner, first - 1, COOKIE_IF_NOT_TAKEN, fn, tls);
+			for (size_t i = 0; i < code__count(planner->code); i++) {
+				const struct code_insn *in = code__at(planner->code, i);
+
+				if ((in->flow == FLOW_JUMP || in->flow == FLOW_BRANCH) && in->target >= low &&
+				    in->target <= high)
+					add_member_begin(planner, i,
+							 in->flow == FLOW_JUMP ? COOKIE_ALWAYS
+									       : COOKIE_IF_TAKEN,
+							 fn, tls);
+			}
+			return;
+		}
+	}
+	add_member_begin(planner, call, COOKIE_ALWAYS, fn, tls);
+}
+
+/* A barrier: an atomic operation on its argument among the first instructions. */
+static bool is_barrier(const struct planner *planner, size_t first)
+{
+	for (size_t i = first; i < code__count(planner->code) && i < first + 12; i++) {
+		const struct code_insn *in = code__at(planner->code, i);
+
+		if (in->lock && in->operand[0].type == X86_OP_MEM && in->operand[0].reg == X86_REG_RDI)
+			return true;
+		if (in->flow != FLOW_NEXT)
+			return false;
+	}
+	return false;
+}
+
+/*
+ * Every member, the workers and member 0, calls the barrier that ends the
+ * region: its wait begins at the call, before its arrival can release anyone.
+ */
+static int add_region_end(struct planner *planner, uint64_t barrier)
+{
+	size_t at = planner__entry_point(planner, code__find(planner->code, barrier), ENTRY_PAST_BRANCH);
+
+	for (size_t i = 0; i < code__count(planner->code); i++) {
+		const struct code_insn *in = code__at(planner->code, i);
+
+		if (in->target != barrier)
+			continue;
+		if (in->flow != FLOW_CALL)
+			return planner__refuse(planner, "only calls of the barrier that ends regions");
+		planner__add(planner,
+			     &(struct point_spec){.insn = i,
+						  .entry_cookie =
+							  cookie__make(RING_WAIT_BEGIN, COOKIE_ALWAYS, 0,
+								       COOKIE_REG_NONE, COOKIE_REG_NONE,
+								       RING_WAIT_REGION_END, 1, 0),
+						  .event = "region-end-wait",
+						  .function = "caller of the barrier",
+						  .reads = "-"});
+	}
+	planner__add(planner,
+		     &(struct point_spec){.insn = at,
+					  .return_cookie = cookie__make(RING_WAIT_END, COOKIE_ALWAYS, 0,
+									COOKIE_REG_NONE, COOKIE_REG_NONE,
+									RING_WAIT_REGION_END, 0, 0),
+					  .event = "region-end-waited",
+					  .function = "gomp_team_barrier_wait_final",
+					  .reads = "-"});
+	return 0;
+}
+
+/*
+ * The worker's loop:
+ *     mov rdi, data; call fn; lea/mov rdi, barrier; call gomp_team_barrier_wait_final
+ * with fn and data in registers that the callee saves.
+ */
+static int find_workers(struct planner *planner)
+{
+	struct tls_layout tls, other;
+	uint64_t final = 0;
+	size_t found = 0;
+
+	if (!decode_tls(planner, "omp_get_num_threads", &tls.got, &tls.team) ||
+	    !decode_tls(planner, "omp_get_thread_num", &other.got, &tls.number) || other.got != tls.got)
+		return planner__refuse(planner, "the thread-local team (omp_get_num_threads)");
+	for (size_t i = 1; i + 3 < code__count(planner->code); i++) {
+		const struct code_insn *call = code__at(planner->code, i);
+		const struct code_insn *data = code__at(planner->code, i - 1), *next;
+		size_t barrier;
+
+		if (call->flow != FLOW_CALL || call->operand[0].type != X86_OP_REG ||
+		    insn__writes(call, call->operand[0].reg) || data->id != X86_INS_MOV ||
+		    data->operand[0].type != X86_OP_REG || data->operand[0].reg != X86_REG_RDI ||
+		    data->operand[1].type != X86_OP_REG)
+			continue;
+		next = code__at(planner->code, i + 2);
+		if (next->flow != FLOW_CALL || !next->target ||
+		    !insn__writes(code__at(planner->code, i + 1), X86_REG_RDI))
+			continue;
+		barrier = code__find(planner->code, next->target);
+		if (barrier == CODE_NONE || !is_barrier(planner, barrier))
+			continue;
+		if (final && final != next->target)
+			return planner__refuse(planner, "a single barrier that ends regions");
+		final = next->target;
+		add_worker(planner, i, &tls);
+		found++;
+	}
+	if (!found)
+		return planner__refuse(planner, "where a worker calls the region's body");
+	return add_region_end(planner, final);
+}
+
+int plan_teams__find(struct planner *planner)
+{
+	int r;
+
+	find_regions(planner);
+	if ((r = find_team_start(planner)) || (r = find_workers(planner)))
+		return r;
+	return 0;
+}

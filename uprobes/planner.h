@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Shared by the files that find the points of a libgomp; private to uprobes/. */
+#ifndef GRAIND_PLANNER_H
+#define GRAIND_PLANNER_H
+
+#include "bpf/cookie.h"
+#include "uprobes/disassembly.h"
+
+struct planner {
+	const struct elf_image *image;
+	const struct code *code;
+	struct probe_plan *plan;
+	struct uprobes_error *err;
+	int status; /* first failure to allocate */
+};
+
+/* A function's instructions, as far as the dynamic symbol table bounds them. */
+struct code_range {
+	size_t first, end; /* indices */
+};
+
+/* The exported function; false when there is none. */
+bool planner__function(const struct planner *planner, const char *name, struct code_range *out);
+
+/* -ENOTSUP with "<what> not found ..." in the error. */
+int planner__refuse(struct planner *planner, const char *what);
+
+struct point_spec {
+	size_t insn; /* index */
+	uint64_t entry_cookie, return_cookie;
+	const char *event, *function; /* static, or owned by the image */
+	const char *reads;
+};
+/* Adds the point; one that is already there at the same address is kept. */
+void planner__add(struct planner *planner, const struct point_spec *spec);
+void planner__missing(struct planner *planner, const char *name);
+
+/* First emulated instruction from `from` on in straight line, within `limit` instructions; else CODE_NONE. */
+size_t planner__next_emulated(const struct planner *planner, size_t from, size_t limit);
+
+enum entry_need {
+	ENTRY_ARGUMENTS = 1,   /* the argument registers must still hold the arguments */
+	ENTRY_PAST_BRANCH = 2, /* prefer to go beyond conditional jumps, along the fall-through */
+};
+
+/*
+ * The cheapest instruction at the start of a function at which the stack
+ * pointer is still that of the entry, so that [rsp] is the return address and
+ * a return probe can be set there.
+ */
+size_t planner__entry_point(const struct planner *planner, size_t first, unsigned needs);
+
+/* capstone register -> enum cookie_reg. */
+uint32_t planner__cookie_reg(uint16_t reg);
+const char *cookie_reg__name(uint32_t reg);
+
+int plan_tasks__find(struct planner *planner); /* creations and bodies */
+int plan_teams__find(struct planner *planner); /* regions and their members */
+int plan_waits__find(struct planner *planner); /* taskwait, taskgroup, barriers, single */
+
+#endif

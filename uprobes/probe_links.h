@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The kernel's links of attached probes: uprobe_multi or perf events; private to uprobes/. */
+#ifndef GRAIND_PROBE_LINKS_H
+#define GRAIND_PROBE_LINKS_H
+
+#include "uprobes/capture.h"
+
+#include <bpf/libbpf.h>
+
+#define PROBE_ATTACH_UPROBE_MULTI 48 /* enum bpf_attach_type, Linux 6.6 */
+
+struct probe_links;
+
+int probe_links__new(struct probe_links **out);
+/* Detaches everything; accepts NULL. */
+void probe_links__free(struct probe_links *links);
+
+/* Whether the kernel can attach `program_fd`, loaded for uprobe_multi, that way (Linux >= 6.6). */
+bool probe_links__multi_works(int program_fd);
+
+/*
+ * Attaches `program` to every point of the plan in the file `path`, for the
+ * thread group `pid` or, when that is 0, everywhere. All or nothing.
+ */
+int probe_links__attach(struct probe_links *links, struct bpf_program *program, bool multi,
+			const struct probe_point *points, size_t count, const char *path, pid_t pid,
+			struct uprobes_error *err);
+
+#endif
