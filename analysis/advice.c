@@ -7,6 +7,7 @@
  */
 #include "analysis/graph.h"
 #include "analysis/advice_text.h"
+#include "analysis/metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #define CANDIDATES 8
 
 struct leaf_cost {
-	double saves_ns, exec_ns, cost_ns;
+	double saves_ns;
 	uint64_t tasks;
 	uint32_t definition;
 };
@@ -85,6 +86,14 @@ static double find_sync_share(const struct grain_graph *g)
 	return waits > idle ? (waits - idle) / waits : 0;
 }
 
+/* A leaf task that runs shorter than it costs. */
+static bool is_small(const struct advisor *a, const struct context *c)
+{
+	return c->kind == GRAIN_TASK && c->flags & CONTEXT_LEAF &&
+	       c->problems & 1u << GRAIN_PROBLEM_PARALLEL_BENEFIT &&
+	       (double)c->exec_ns < advice__cost(c, a->sync_share);
+}
+
 static void sum_leaf_costs(const struct advisor *a, struct leaf_cost *costs)
 {
 	const struct grain_graph *g = a->graph;
@@ -94,18 +103,41 @@ static void sum_leaf_costs(const struct advisor *a, struct leaf_cost *costs)
 		costs[i].definition = i == g->definition_count ? GRAIN_NONE : (uint32_t)i;
 	for (i = 0; i < g->context_count; i++) {
 		const struct context *c = &g->contexts[i];
-		double cost_ns = advice__cost(c, a->sync_share);
 		struct leaf_cost *cost;
 
-		if (c->kind != GRAIN_TASK || !(c->flags & CONTEXT_LEAF) ||
-		    !(c->problems & 1u << GRAIN_PROBLEM_PARALLEL_BENEFIT) || (double)c->exec_ns >= cost_ns)
+		if (!is_small(a, c))
 			continue;
 		cost = &costs[c->definition == GRAIN_NONE ? g->definition_count : c->definition];
 		cost->tasks++;
-		cost->exec_ns += (double)c->exec_ns;
-		cost->cost_ns += cost_ns;
-		cost->saves_ns += cost_ns / threads_of(g, c);
+		cost->saves_ns += advice__cost(c, a->sync_share) / threads_of(g, c);
 	}
+}
+
+/* Medians, which a few tasks that were preempted do not move. */
+static int find_typical(struct advisor *a, struct small_tasks *small)
+{
+	struct grain_graph *g = a->graph;
+	uint64_t *exec = NULL, *cost = NULL;
+	size_t i, n = 0;
+	int error = memory__array(&g->memory, small->tasks, sizeof *exec, (void **)&exec);
+
+	if (error == 0)
+		error = memory__array(&g->memory, small->tasks, sizeof *cost, (void **)&cost);
+	for (i = 0; error == 0 && i < g->context_count && n < small->tasks; i++) {
+		const struct context *c = &g->contexts[i];
+
+		if (c->definition != small->definition || !is_small(a, c))
+			continue;
+		exec[n] = c->exec_ns;
+		cost[n++] = (uint64_t)advice__cost(c, a->sync_share);
+	}
+	if (error == 0 && n) {
+		small->exec_ns = metrics__median(exec, n);
+		small->cost_ns = metrics__median(cost, n);
+	}
+	memory__release(&g->memory, (void **)&exec, small->tasks, sizeof *exec);
+	memory__release(&g->memory, (void **)&cost, small->tasks, sizeof *cost);
+	return error;
 }
 
 static int advise_small_tasks(struct advisor *a, const uint64_t *inclusive)
@@ -125,11 +157,11 @@ static int advise_small_tasks(struct advisor *a, const uint64_t *inclusive)
 		struct small_tasks small = {
 			.definition = costs[i].definition,
 			.tasks = costs[i].tasks,
-			.sync_share = a->sync_share,
-			.exec_ns = costs[i].exec_ns / (double)costs[i].tasks,
-			.cost_ns = costs[i].cost_ns / (double)costs[i].tasks,
 		};
 
+		error = find_typical(a, &small);
+		if (error < 0)
+			break;
 		error = new_advice(a, GRAIN_PROBLEM_PARALLEL_BENEFIT, costs[i].definition, costs[i].saves_ns,
 				   &advice);
 		if (error == 0)
@@ -200,7 +232,7 @@ static int advise_idle_threads(struct advisor *a)
 	return error;
 }
 
-/* Balancing cannot give more than what the other threads stood idle. */
+/* Balancing cannot give more than spreading what the threads stood idle over all of them. */
 static double idle_bound(const struct grain_graph *g)
 {
 	double bound = 0;
@@ -208,7 +240,7 @@ static double idle_bound(const struct grain_graph *g)
 
 	for (i = 0; i < g->region_count; i++)
 		if (g->regions[i].threads > 1)
-			bound += (double)g->regions[i].idle_ns / (g->regions[i].threads - 1);
+			bound += (double)g->regions[i].idle_ns / g->regions[i].threads;
 	return bound;
 }
 

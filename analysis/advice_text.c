@@ -49,23 +49,24 @@ static const char *source(const struct grain_graph *g, uint32_t definition)
 
 /* All tasks of one definition at one depth. */
 struct level_cost {
-	double inclusive_ns, cost_ns;
+	double inclusive_ns;
 	uint64_t tasks;
 };
 
-static bool worth_creating(const struct level_cost *level, double times)
+static bool worth_creating(const struct level_cost *level, double cost_ns)
 {
-	return level->tasks && level->inclusive_ns >= times * level->cost_ns;
+	return level->tasks && level->inclusive_ns >= cost_ns * (double)level->tasks;
 }
 
 /* The deepest depth, but the last, at which creating tasks still pays; false when there is none. */
-static bool find_cutoff(const struct level_cost *levels, size_t depths, uint32_t threads, size_t *out)
+static bool find_cutoff(const struct level_cost *levels, size_t depths, double cost_ns, uint32_t threads,
+			size_t *out)
 {
 	size_t k, d;
 
 	for (k = 0; k < sizeof worthwhile / sizeof *worthwhile; k++) {
 		for (d = depths - 1; d-- > 0;)
-			if (worth_creating(&levels[d], worthwhile[k]))
+			if (worth_creating(&levels[d], worthwhile[k] * cost_ns))
 				break;
 		if (d < depths && levels[d].tasks >= (uint64_t)TASKS_PER_THREAD * threads) {
 			*out = d;
@@ -74,7 +75,7 @@ static bool find_cutoff(const struct level_cost *levels, size_t depths, uint32_t
 	}
 	/* Not enough tasks anywhere: the most that there are. */
 	for (d = depths - 1; d-- > 0;) {
-		if (worth_creating(&levels[d], worthwhile[2])) {
+		if (worth_creating(&levels[d], worthwhile[2] * cost_ns)) {
 			*out = d;
 			return true;
 		}
@@ -107,7 +108,6 @@ static int measure_levels(struct grain_graph *g, const struct small_tasks *small
 			continue;
 		(*levels)[c->depth].tasks++;
 		(*levels)[c->depth].inclusive_ns += (double)inclusive[i];
-		(*levels)[c->depth].cost_ns += advice__cost(c, small->sync_share);
 	}
 	return error;
 }
@@ -125,27 +125,25 @@ int advice__small_tasks(struct grain_graph *g, const struct small_tasks *small, 
 	if (error < 0)
 		return error;
 	snprintf(out->finding, sizeof out->finding,
-		 "%s of %s tasks created at %s run %s on average, less than the %s it costs to create and "
+		 "%s of %s tasks created at %s typically run %s, less than the %s it costs to create and "
 		 "join one",
 		 advice__count(small->tasks, tasks), advice__count(instances, all), where,
 		 advice__time(small->exec_ns, exec), advice__time(small->cost_ns, cost));
 	for (d = 0; d < depths; d++)
 		used += levels[d].tasks > 0;
-	if (used > 1 && find_cutoff(levels, depths, g->info.threads, &cutoff))
+	if (used > 1 && find_cutoff(levels, depths, small->cost_ns, g->info.threads, &cutoff))
 		snprintf(out->text, sizeof out->text,
-			 "create fewer, larger tasks at %s: stop below depth %zu and call the function "
-			 "directly there "
-			 "(if(...), final(...) or a test before the directive)",
-			 where, cutoff);
+			 "create fewer, larger tasks: below depth %zu call the function directly (an if or "
+			 "final clause, or a test before the directive)",
+			 cutoff);
 	else if (used == 1 && small->exec_ns >= 1)
 		snprintf(out->text, sizeof out->text,
-			 "create fewer, larger tasks at %s: give each about %.0f times as much to do "
-			 "(a loop inside the task, or taskloop with grainsize)",
-			 where, ceil(worthwhile[0] * small->cost_ns / small->exec_ns));
+			 "create fewer, larger tasks: give each about %.0f times as much to do (a loop "
+			 "inside the task, or taskloop with grainsize)",
+			 ceil(worthwhile[0] * small->cost_ns / small->exec_ns));
 	else
 		snprintf(out->text, sizeof out->text,
-			 "create fewer, larger tasks at %s: do more in each, or do the work without a task",
-			 where);
+			 "create fewer, larger tasks: do more in each, or do the work without a task");
 	memory__release(&g->memory, (void **)&levels, depths, sizeof *levels);
 	return 0;
 }
@@ -172,22 +170,18 @@ void advice__idle_threads(const struct grain_graph *g, const struct idle_threads
 	char idle_text[32], core_text[32];
 
 	snprintf(out->finding, sizeof out->finding,
-		 "the threads of the parallel region at %s have nothing to run for %.0f %% of their time "
-		 "(%s of %s, up to %" PRIu32 " threads)",
-		 source(g, idle->definition), 100 * idle->idle_ns / idle->core_ns,
-		 advice__time(idle->idle_ns, idle_text), advice__time(idle->core_ns, core_text),
-		 idle->threads);
+		 "its %" PRIu32 " threads have nothing to run for %.0f %% of their time (%s of %s)",
+		 idle->threads, 100 * idle->idle_ns / idle->core_ns, advice__time(idle->idle_ns, idle_text),
+		 advice__time(idle->core_ns, core_text));
 	if (critical != GRAIN_NONE)
 		snprintf(out->text, sizeof out->text,
 			 "make more work available at a time: the critical path runs mostly through the "
-			 "tasks of %s; "
-			 "split them, or create them earlier",
+			 "tasks of %s; split them, or create them earlier",
 			 source(g, critical));
 	else
 		snprintf(out->text, sizeof out->text,
 			 "make more work available at a time: the critical path runs mostly outside of "
-			 "tasks, in the "
-			 "code that creates them; turn more of it into tasks");
+			 "tasks, in the code that creates them; turn more of it into tasks");
 }
 
 void advice__imbalance(const struct grain_graph *g, const struct imbalance *im, struct advice *out)

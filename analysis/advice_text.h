@@ -5,11 +5,10 @@
 
 #include "analysis/graph.h"
 
-/* Leaf tasks of one definition that run shorter than they cost; means of them. */
+/* Leaf tasks of one definition that run shorter than they cost; medians of them. */
 struct small_tasks {
 	uint64_t tasks;
 	double exec_ns, cost_ns;
-	double sync_share; /* see advice__cost */
 	uint32_t definition;
 };
 

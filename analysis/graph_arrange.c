@@ -157,6 +157,16 @@ static void name_orphans(struct grain_graph *g)
 	uint32_t initial = 0, orphans = 0, regions = 0;
 	size_t i;
 
+	/* Only in a damaged file is a region's parent younger than its members, even one of them. */
+	for (i = 0; i < g->context_count; i++) {
+		const struct context *c = &g->contexts[i];
+
+		if (c->kind == GRAIN_IMPLICIT && c->region != GRAIN_NONE && g->regions[c->region].begun &&
+		    g->regions[c->region].parent >= i) {
+			g->regions[c->region].begun = false;
+			g->regions[c->region].parent = GRAIN_NONE;
+		}
+	}
 	for (i = 0; i < g->context_count; i++) {
 		struct context *c = &g->contexts[i];
 

@@ -12,20 +12,19 @@
 #define RELEASE 65536
 
 /*
- * Whether the thread was inside a region when its first event was seen: what
- * it does first is something that only happens in one, or ends one.
+ * Whether the thread was inside a region when its first event was seen: it does
+ * something that only happens in one while it is in none that was seen to begin.
  */
 static void find_start(struct thread *t, const struct trace_record *rec)
 {
 	switch (rec->kind) {
 	case TRACE_REGION_BEGIN:
-		t->level++;
+		if (rec->frame > t->region_sp)
+			t->region_sp = rec->frame;
 		break;
 	case TRACE_REGION_END:
-		if (t->level)
-			t->level--;
-		else
-			t->start_known = t->orphan_start = true;
+		if (rec->frame > t->region_sp)
+			t->region_sp = 0;
 		break;
 	case TRACE_MEMBER_BEGIN:
 		t->start_known = true;
@@ -41,7 +40,7 @@ static void find_start(struct thread *t, const struct trace_record *rec)
 	case TRACE_TASK_END:
 	case TRACE_TEAM_START:
 	case TRACE_TEAM_STARTED:
-		if (t->level == 0)
+		if (!t->region_sp)
 			t->start_known = t->orphan_start = true;
 		break;
 	default:

@@ -23,7 +23,7 @@ struct thread {
 	uint32_t tid;
 	uint16_t cpu;
 	bool begun, orphan_start, start_known;
-	uint32_t level;	      /* regions open while the start is looked for */
+	uint64_t region_sp;   /* of the outermost region while the start is looked for, 0 = none */
 	uint32_t open_create; /* task, GRAIN_NONE */
 	uint32_t last_record;
 	struct frame *frames;

@@ -98,7 +98,6 @@ static bool add_join(struct full_layout *l, struct full_column *column, uint32_t
 	return true;
 }
 
-/* Adds one item at *y and moves *y below it. */
 bool full_layout__add_item(struct full_layout *l, struct full_column *column, const struct outline_walk *walk,
 			   const struct grain_item *item, double *y)
 {
@@ -192,7 +191,6 @@ static void place_child(struct full_layout *l, uint32_t owner, const struct full
 	contour__push(&l->pool, c, fork->child_x + 1, fork_y - 1, fork->child_top - fork_y + 1);
 }
 
-/* Children that are still open leave at `exit`. */
 struct contour full_layout__sweep(struct full_layout *l, uint32_t owner, double exit)
 {
 	const struct full_column *column = &l->columns[owner];

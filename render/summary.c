@@ -153,7 +153,7 @@ static void verdict_worst(const struct summary *s)
 	cure = advice.text ? advice.text : "";
 	/* What to do goes first where the lines do not suffice for both. */
 	lines = wrap(s, "", "", cure, 2, true);
-	wrap(s, "  why", "", why, VERDICT_LINES - 2 - lines, false);
+	wrap(s, "  why", "", why, VERDICT_LINES - 1 - lines, false);
 	wrap(s, "  do", "1", cure, 2, false);
 }
 

@@ -37,6 +37,7 @@ static const char light_style[] =
 	".creation path{stroke:#2E8B57}.synchronization path,.ancestor path{stroke:#FF7F50}\n"
 	".ancestor path{stroke-dasharray:4 3}.dimmed path{stroke:#CDD3DC}\n"
 	".flagged path{stroke:#1D2330;stroke-width:.6}.group path{stroke:#A9B2C0;stroke-width:1}\n"
+	".idle path,.chunk path,.bookkeeping path{stroke:none}\n"
 	".incomplete path,.incomplete ellipse{stroke:#1D2330;stroke-dasharray:3 2;stroke-width:1.3}\n"
 	".undeferred ellipse{fill:#FFFFFF;stroke-width:1.8}\n"
 	".graph .critical path,.graph .critical ellipse{stroke:#D11F3A;stroke-width:2}\n"

@@ -6,6 +6,8 @@ set -u
 B=${1:?usage: tests/run.sh BUILD_DIRECTORY [PATTERN]}
 pattern=${2:-}
 cd "$(dirname "$0")/.." || exit 1
+# Graphviz keeps what it loads; everything else must be freed.
+export LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
 passed=0 failed=0 skipped=0 failures=()
 run()
 {

@@ -326,16 +326,18 @@ int trace_writer__finish(struct trace_writer *writer, struct trace_writer_stats 
 {
 	const uint32_t flags = 0;
 	struct iovec part = {(void *)(uintptr_t)&flags, sizeof(flags)};
+	uint64_t dropped;
 	int error, earlier;
 
 	if (!writer)
 		return 0;
 	earlier = writer->stats.error;
+	dropped = writer->stats.dropped_events;
 	error = trace_writer__flush(writer);
-	/* What did not fit is said in the file itself, for which there may be room again. */
-	if (writer->stats.dropped_events)
+	/* What the owner could not know of when it wrote its own lines; there may be room for so little. */
+	if (writer->stats.dropped_events > dropped)
 		trace_writer__textf(writer, "@lost cause=not-written count=%llu",
-				    (unsigned long long)writer->stats.dropped_events);
+				    (unsigned long long)(writer->stats.dropped_events - dropped));
 	if (flush_text(writer) == 0 && write_chunk(writer, TRACE_CHUNK_END, NULL, 0, 0) == 0) {
 		int rc = write_all(writer->fd, &part, 1, offsetof(struct trace_header, flags));
 

@@ -9,7 +9,9 @@
  * When the file cannot grow (ENOSPC, EIO, EDQUOT, the byte ceiling), it is
  * cut back to its last whole chunk, the failing call returns the error once,
  * and later events and lines are counted as dropped while calls return 0: the
- * capture goes on and its owner shows the counters. The file stays readable.
+ * capture goes on and its owner shows the counters, also in a line of the
+ * trace: lines are tried once more by trace_writer__finish. The file stays
+ * readable.
  */
 #ifndef GRAIND_TRACE_WRITER_H
 #define GRAIND_TRACE_WRITER_H

@@ -32,33 +32,73 @@ enum ctl_exit profile__start(const char *socket, pid_t pid, bool at_start, uint6
 	return result;
 }
 
-enum ctl_exit profile__wait(const char *socket, struct job *job, char why[512])
+/* A private graind may be gone as soon as its last job is over; the state directory tells. */
+static bool read_end(const struct ctl *ctl, struct job *job)
+{
+	struct job_store *store = NULL;
+	json_t *json = NULL;
+	struct job stored;
+	bool over = false;
+
+	/* It may be newer than this process. */
+	if (job_store__open(ctl->state_dir, false, &store, NULL))
+		return false;
+	if (!job_store__read(store, job->number, &json) && job__parse(json, &stored) &&
+	    job__is_over(&stored)) {
+		*job = stored;
+		over = true;
+	}
+	json_decref(json);
+	job_store__close(store);
+	return over;
+}
+
+static enum ctl_exit ask(const char *socket, struct job *job, char *why)
 {
 	uint64_t number = job->number;
+	json_t *answer = NULL;
+	char path[64];
+	enum ctl_exit result;
+
+	snprintf(path, sizeof(path), "/v1/jobs/%llu", (unsigned long long)number);
+	result = server__call(socket, "GET", path, NULL, &answer, NULL, why);
+	if (result == CTL_DONE && (!job__parse(answer, job) || job->number != number)) {
+		job->number = number;
+		snprintf(why, 512, "graind no longer knows job %llu", (unsigned long long)number);
+		result = CTL_FAILED;
+	}
+	json_decref(answer);
+	return result;
+}
+
+static enum ctl_exit detach(const char *socket, const struct job *job, char *why)
+{
+	json_t *answer = NULL;
+	char path[64];
+	enum ctl_exit result;
+
+	snprintf(path, sizeof(path), "/v1/jobs/%llu/detach", (unsigned long long)job->number);
+	result = server__call(socket, "POST", path, NULL, &answer, NULL, why);
+	json_decref(answer);
+	return result;
+}
+
+enum ctl_exit profile__wait(const struct ctl *ctl, const char *socket, struct job *job, char why[512])
+{
 	bool asked = false;
 	long waited = 0;
-	char path[64];
 
 	for (long nap = 2;; nap = nap < LONGEST_NAP_MS ? nap * 2 : nap) {
 		const struct timespec time = {.tv_sec = nap / 1000, .tv_nsec = nap % 1000 * 1000000L};
-		json_t *answer = NULL;
-		enum ctl_exit result;
+		enum ctl_exit result = ask(socket, job, why);
 
-		snprintf(path, sizeof(path), "/v1/jobs/%llu", (unsigned long long)number);
-		result = server__call(socket, "GET", path, NULL, &answer, NULL, why);
-		if (result == CTL_DONE && (!job__parse(answer, job) || job->number != number)) {
-			snprintf(why, 512, "graind no longer knows job %llu", (unsigned long long)number);
-			result = CTL_FAILED;
-		}
-		json_decref(answer);
+		if (result != CTL_DONE && read_end(ctl, job))
+			return CTL_DONE;
 		if (result != CTL_DONE || job__is_over(job))
 			return result;
 		if (waited >= PATIENCE_MS && !asked && strcmp(job->state, "finishing")) {
 			asked = true;
-			snprintf(path, sizeof(path), "/v1/jobs/%llu/detach", (unsigned long long)number);
-			answer = NULL;
-			result = server__call(socket, "POST", path, NULL, &answer, NULL, why);
-			json_decref(answer);
+			result = detach(socket, job, why);
 			if (result != CTL_DONE)
 				return result;
 			continue;

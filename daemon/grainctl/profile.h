@@ -15,6 +15,6 @@ enum ctl_exit profile__start(const char *socket, pid_t pid, bool at_start, uint6
  * Waits until the job of a process that has ended is over and *job describes
  * the end. Otherwise one line is in `why`.
  */
-enum ctl_exit profile__wait(const char *socket, struct job *job, char why[512]);
+enum ctl_exit profile__wait(const struct ctl *ctl, const char *socket, struct job *job, char why[512]);
 
 #endif

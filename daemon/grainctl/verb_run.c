@@ -97,7 +97,7 @@ static void finish_job(const struct ctl *ctl, const char *socket, struct job *jo
 {
 	char why[512];
 
-	if (profile__wait(socket, job, why) != CTL_DONE)
+	if (profile__wait(ctl, socket, job, why) != CTL_DONE)
 		ctl__say(ctl, "the end of the recording was not seen: %s", why);
 	else if (!strcmp(job->state, "failed"))
 		ctl__say(ctl, "the recording failed: %s",

@@ -108,7 +108,8 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct ans
 		if (!response)
 			close(answer->fd);
 	} else {
-		text = answer->json ? json_dumps(answer->json, JSON_COMPACT | JSON_REAL_PRECISION(9)) : strdup("");
+		text = answer->json ? json_dumps(answer->json, JSON_COMPACT | JSON_REAL_PRECISION(9))
+				    : strdup("");
 		if (text)
 			response = MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_FREE);
 		if (text && !response)

@@ -112,6 +112,8 @@ size_t drain__losses(const struct capture *capture, const struct ring_counts *co
 {
 	struct capture_losses lost;
 
+	if (!capture)
+		return 0;
 	capture__losses(capture, &lost);
 	losses[0] = (struct recorder_loss){"ring-full", lost.ring_full > counts->lost_reported
 								? lost.ring_full - counts->lost_reported

@@ -32,7 +32,10 @@ void drain_pace__show(struct drain_pace *pace, const struct recorder *recorder,
 
 #define DRAIN_CAUSES 3
 
-/* Events that the capture lost and that no event in the trace tells of. */
+/*
+ * Events that the capture lost and that no event in the trace tells of. In
+ * sessions, where nobody knows whose they are, capture is NULL and there are none.
+ */
 size_t drain__losses(const struct capture *capture, const struct ring_counts *counts,
 		     struct recorder_loss losses[DRAIN_CAUSES]);
 

@@ -74,6 +74,9 @@ unsigned int job__patience(struct job *job, unsigned int seconds);
 
 uint64_t job__now_ns(void);
 
+/* A detached thread; 0 or a negative errno. */
+int job__start_thread(void *(*run)(void *), void *argument);
+
 /* The jobs' threads. */
 void *job_run__thread(void *job);
 void *session__thread(void *job);

@@ -51,19 +51,6 @@ static int check_process(const struct job_request *request, struct process *proc
 	return 0;
 }
 
-static int start_thread(struct job *job, void *(*run)(void *))
-{
-	pthread_attr_t attributes;
-	pthread_t thread;
-	int error;
-
-	pthread_attr_init(&attributes);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	error = pthread_create(&thread, &attributes, run, job);
-	pthread_attr_destroy(&attributes);
-	return -error;
-}
-
 /* Under the lock: waits until the job's thread has recorded, waits or gave up. */
 static int await_start(struct job *job, json_t **out, struct failure *failure)
 {
@@ -110,7 +97,7 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	job->at_start = request->at_start;
 	job->duration_s = request->duration_s;
 	pthread_mutex_lock(&jobs->lock);
-	error = start_thread(job, request->pid ? job_run__thread : session__thread);
+	error = job__start_thread(request->pid ? job_run__thread : session__thread, job);
 	if (error)
 		failure__set(&job->refused, 503, "cannot start a thread: %s", strerror(-error));
 	error = await_start(job, out, failure);

@@ -23,7 +23,7 @@ struct run {
 	struct attachment attachment;
 	struct drain_pace pace;
 	bool waited;
-	uint64_t deadline_ns; /* UINT64_MAX: none */
+	uint64_t deadline_ns; /* UINT64_MAX: none; counted anew when recording begins */
 	uint64_t record_ns;   /* when recording began */
 };
 
@@ -141,6 +141,8 @@ static int start(struct run *run, int count, struct failure *failure)
 	job__note_method(job, about.method);
 	capture__enable(run->attachment.capture);
 	run->record_ns = job__now_ns();
+	if (job->duration_s)
+		run->deadline_ns = run->record_ns + job->duration_s * 1000000000u;
 	job__change(job, show_start, &started);
 	return 0;
 }

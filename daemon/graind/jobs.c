@@ -105,6 +105,19 @@ void jobs__method(struct jobs *jobs, char method[32])
 	pthread_mutex_unlock(&jobs->lock);
 }
 
+int job__start_thread(void *(*run)(void *), void *argument)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int error;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	error = pthread_create(&thread, &attributes, run, argument);
+	pthread_attr_destroy(&attributes);
+	return -error;
+}
+
 /* ---- for the threads that run jobs ------------------------------------ */
 
 /* Under the lock. */

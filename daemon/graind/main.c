@@ -24,6 +24,7 @@
 
 #define EXIT_DENIED 3
 #define FIRST_JOB_MS 60000
+#define FAREWELL_MS 1000
 #define LISTEN_FD_FROM_SYSTEMD SD_LISTEN_FDS_START
 
 struct options {
@@ -151,7 +152,7 @@ static int open_signals(struct daemon *daemon)
 	return daemon->signal_fd < 0 || daemon->idle_fd < 0 ? -errno : 0;
 }
 
-/* Grainctl finds it by job.json from any directory, and graind goes to / in the background. */
+/* grainctl finds it by job.json from any directory, and graind goes to / in the background. */
 static char *absolute(const char *path)
 {
 	char *directory = path[0] == '/' ? NULL : getcwd(NULL, 0), *whole = NULL;
@@ -237,9 +238,12 @@ static void serve(struct daemon *daemon, bool exit_when_idle)
 		if (read(daemon->signal_fd, &signal_info, sizeof(signal_info)) > 0 &&
 		    signal_info.ssi_signo != SIGHUP)
 			break;
-		if (eventfd_read(daemon->idle_fd, &count) == 0 && exit_when_idle &&
-		    jobs__running(daemon->jobs) == 0)
-			break;
+		if (eventfd_read(daemon->idle_fd, &count) == 0 && exit_when_idle) {
+			/* Whoever watched the last job may ask once more how it ended. */
+			poll(fds, 1, FAREWELL_MS);
+			if (jobs__running(daemon->jobs) == 0)
+				break;
+		}
 		/* Takes the jobs' lock: a graind whose jobs hang is not alive. */
 		if (watched && jobs__running(daemon->jobs) != SIZE_MAX)
 			sd_notify(0, "WATCHDOG=1");

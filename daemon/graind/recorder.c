@@ -6,13 +6,11 @@
 #include "daemon/graind/symbols.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define MAX_TRACE_BYTES (16ull << 30)
 #define REFRESH_NS 100000000u
@@ -176,11 +174,6 @@ void recorder__tick(struct recorder *recorder, bool flush)
 const struct ring_counts *recorder__counts(const struct recorder *recorder)
 {
 	return &recorder->ring.counts;
-}
-
-int recorder__error(const struct recorder *recorder)
-{
-	return recorder->error;
 }
 
 uint64_t recorder__dropped(const struct recorder *recorder)

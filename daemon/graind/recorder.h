@@ -33,8 +33,7 @@ void recorder__feed(struct recorder *recorder, unsigned int cpu, const struct ri
 void recorder__tick(struct recorder *recorder, bool flush);
 
 const struct ring_counts *recorder__counts(const struct recorder *recorder);
-/* The trace writer's first error, 0 = none: what came later is missing in the file. */
-int recorder__error(const struct recorder *recorder);
+/* Events that did not fit into the file. */
 uint64_t recorder__dropped(const struct recorder *recorder);
 
 struct recorder_loss {

@@ -1,9 +1,386 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Profiling every process: one capture without a filter, and a job for each
+ * process whose events come along. The session is a job itself, without trace.
+ */
+#include "daemon/graind/attach.h"
+#include "daemon/graind/drain.h"
 #include "daemon/graind/job.h"
-void *session__thread(void *argument)
+#include "daemon/graind/log.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <malloc.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_MEMBERS 60
+#define MAX_FILES 32
+#define SYMBOLIZE_SECONDS 30
+#define REFUSED 256
+#define SHORT_NAP_NS 500000
+#define LONG_NAP_NS 16000000
+#define BUSY_EVENTS 64
+
+/* A process that is recorded. */
+struct member {
+	struct job *job;
+	struct recorder *recorder;
+	struct drain_pace pace;
+	long got; /* events in the last poll */
+};
+
+struct session {
+	struct job *job;
+	struct capture *capture;
+	double ns_per_event;
+	struct runtime_file files[MAX_FILES];
+	size_t file_count, attached_count;
+	struct member members[MAX_MEMBERS];
+	size_t member_count;
+	pid_t refused[REFUSED]; /* processes that got no job, so that each is tried once */
+	size_t refused_at;
+	uint64_t foreign; /* events of processes without a job */
+};
+
+/* ---- which files are probed ------------------------------------------- */
+
+static bool has_file(const struct session *session, const struct runtime_file *file)
+{
+	for (size_t i = 0; i < session->file_count; i++) {
+		if (session->files[i].device == file->device && session->files[i].inode == file->inode)
+			return true;
+	}
+	return false;
+}
+
+static void add_file(struct session *session, const struct runtime_file *file)
 {
 	struct failure failure;
-	failure__set(&failure, 503, "profiling every process is not available");
-	job__refuse(argument, &failure);
+
+	if (session->file_count == MAX_FILES || has_file(session, file))
+		return;
+	session->files[session->file_count++] = *file;
+	if (attach__add(session->capture, file, &failure) != 0)
+		log__line(LOG_WARNING, "job %llu: %s", (unsigned long long)session->job->number,
+			  failure.text);
+	else
+		session->attached_count++;
+}
+
+static void add_system_file(struct session *session)
+{
+	struct runtime_file *file = calloc(1, sizeof(*file));
+	struct stat st;
+
+	if (file && runtime_find__system(file->path, sizeof(file->path)) == 0 && stat(file->path, &st) == 0) {
+		snprintf(file->opened, sizeof(file->opened), "%s", file->path);
+		file->device = st.st_dev;
+		file->inode = st.st_ino;
+		add_file(session, file);
+	}
+	free(file);
+}
+
+/* The runtimes of the processes that are there. */
+static void add_mapped_files(struct session *session)
+{
+	struct runtime_file *found = calloc(ATTACH_MAX_RUNTIMES, sizeof(*found));
+	DIR *directory = opendir("/proc");
+	struct dirent *entry;
+
+	while (found && directory && (entry = readdir(directory))) {
+		pid_t pid = isdigit((unsigned char)entry->d_name[0]) ? atoi(entry->d_name) : 0;
+		struct failure ignored;
+		int count = pid && pid != getpid() ? attach__find(pid, found, &ignored) : 0;
+
+		for (int i = 0; i < count; i++)
+			add_file(session, &found[i]);
+	}
+	if (directory)
+		closedir(directory);
+	free(found);
+}
+
+/* ---- processes come and go -------------------------------------------- */
+
+struct begun {
+	const char *method;
+	double ns_per_event;
+};
+
+static void show_begin(struct job_view *view, const void *ctx)
+{
+	const struct begun *begun = ctx;
+
+	view->state = JOB_RUNNING;
+	snprintf(view->runtime, sizeof(view->runtime), "libgomp");
+	snprintf(view->method, sizeof(view->method), "%s", begun->method);
+	view->ns_per_event = begun->ns_per_event;
+}
+
+static bool open_member(struct session *session, struct member *member, pid_t pid)
+{
+	struct recorder_capture about = {
+		.runtime = "libgomp",
+		.method = capture__method_name(session->capture),
+		.ns_per_event = session->ns_per_event,
+		.attach_ns = job__now_ns(),
+		.late = true,
+	};
+	struct begun begun = {about.method, session->ns_per_event};
+	struct process *process = calloc(1, sizeof(*process));
+	struct failure failure;
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	int error = pidfd < 0 || !process ? -1 : process__read(pid, process);
+
+	if (!error)
+		error = job__enter(session->job->jobs, process, pid, &member->job, &failure);
+	if (error) {
+		if (pidfd >= 0)
+			close(pidfd);
+		free(process);
+		return false;
+	}
+	member->job->pidfd = pidfd;
+	error = recorder__new(member->job->dirfd, process, &member->recorder);
+	if (!error)
+		error = recorder__begin(member->recorder, &about);
+	free(process);
+	if (error) {
+		recorder__free(member->recorder);
+		job__conclude(member->job, false, error);
+		return false;
+	}
+	drain_pace__start(&member->pace, member->job, about.attach_ns);
+	job__change(member->job, show_begin, &begun);
+	return true;
+}
+
+static void refuse(struct session *session, pid_t pid)
+{
+	session->refused[session->refused_at++ % REFUSED] = pid;
+}
+
+static struct member *find_member(struct session *session, pid_t pid)
+{
+	struct member *member;
+
+	for (size_t i = 0; i < session->member_count; i++) {
+		if (session->members[i].job->process.pid == pid)
+			return &session->members[i];
+	}
+	for (size_t i = 0; i < REFUSED; i++) {
+		if (session->refused[i] == pid)
+			return NULL;
+	}
+	member = &session->members[session->member_count];
+	*member = (struct member){0};
+	if (pid != getpid() && session->member_count < MAX_MEMBERS && open_member(session, member, pid)) {
+		session->member_count++;
+		return member;
+	}
+	refuse(session, pid);
+	return NULL;
+}
+
+struct ending {
+	struct job *job;
+	struct recorder *recorder;
+	enum job_reason reason;
+};
+
+static void show_ending(struct job_view *view, const void *ctx)
+{
+	view->reason = *(const enum job_reason *)ctx;
+	view->end_ns = job__now_ns();
+	view->state = JOB_FINISHING;
+}
+
+/* In a thread of its own: naming sources takes long, and the rings go on filling. */
+static void *end_member(void *argument)
+{
+	struct ending *ending = argument;
+	int error = recorder__finish(ending->recorder, job_reason__name(ending->reason), NULL, 0,
+				     job__patience(ending->job, SYMBOLIZE_SECONDS));
+
+	job__conclude(ending->job, true, error);
+	free(ending);
+	return NULL;
+}
+
+static void close_member(struct session *session, size_t index, enum job_reason reason)
+{
+	struct member *member = &session->members[index];
+	struct ending *ending = malloc(sizeof(*ending));
+
+	drain_pace__show(&member->pace, member->recorder, NULL);
+	job__change(member->job, show_ending, &reason);
+	if (!ending || (*ending = (struct ending){member->job, member->recorder, reason},
+			job__start_thread(end_member, ending) != 0)) {
+		free(ending);
+		recorder__free(member->recorder);
+		job__conclude(member->job, false, -ENOMEM);
+	}
+	*member = session->members[--session->member_count];
+}
+
+/* ---- the loop --------------------------------------------------------- */
+
+static int feed(void *ctx, unsigned int cpu, const struct ring_event *events, size_t count)
+{
+	struct session *session = ctx;
+
+	while (count) {
+		pid_t pid;
+		size_t run = ring_to_trace__same_process(events, count, &pid);
+		struct member *member = find_member(session, pid);
+
+		if (member) {
+			recorder__feed(member->recorder, cpu, events, run);
+			member->got += (long)run;
+		} else {
+			session->foreign += run;
+		}
+		events += run;
+		count -= run;
+	}
+	return 0;
+}
+
+static enum job_reason member_reason(const struct member *member)
+{
+	struct pollfd fds[] = {
+		{.fd = member->job->pidfd, .events = POLLIN},
+		{.fd = member->job->stop_fd, .events = POLLIN},
+	};
+
+	if (poll(fds, 2, 0) > 0) {
+		if (fds[0].revents)
+			return JOB_EXIT;
+		if (fds[1].revents)
+			return job__wanted_stop(member->job);
+	}
+	return member->pace.replaced ? JOB_EXIT : JOB_GOES_ON;
+}
+
+/* Reasons are read before the rings: what is seen of a process then is all there is. */
+static long drain(struct session *session)
+{
+	enum job_reason reasons[MAX_MEMBERS];
+	size_t before = session->member_count;
+	struct timespec ignored;
+	long got;
+
+	for (size_t i = 0; i < before; i++) {
+		reasons[i] = member_reason(&session->members[i]);
+		session->members[i].got = 0;
+	}
+	got = capture__poll(session->capture, feed, session);
+	for (size_t i = 0; i < session->member_count; i++) {
+		struct member *member = &session->members[i];
+
+		drain_pace__tick(&member->pace, member->recorder, NULL, member->got, &ignored);
+	}
+	for (size_t i = before; i > 0; i--) {
+		if (reasons[i - 1] == JOB_GOES_ON)
+			continue;
+		/* A process that was detached from goes on, but not as another job. */
+		if (reasons[i - 1] != JOB_EXIT)
+			refuse(session, session->members[i - 1].job->process.pid);
+		close_member(session, i - 1, reasons[i - 1]);
+	}
+	return got;
+}
+
+static int open_capture(struct session *session, struct failure *failure)
+{
+	struct attachment attachment;
+
+	if (attach__open(0, NULL, 0, &attachment, failure) != 0)
+		return -1;
+	session->capture = attachment.capture;
+	session->ns_per_event = attachment.ns_per_event;
+	add_system_file(session);
+	add_mapped_files(session);
+	if (session->attached_count)
+		return 0;
+	return failure__set(failure, 422, "no OpenMP runtime was found on this machine that can be probed");
+}
+
+static enum job_reason record(struct session *session)
+{
+	struct job *job = session->job;
+	uint64_t end_ns = job->duration_s ? job__now_ns() + job->duration_s * 1000000000u : UINT64_MAX;
+	long nap_ns = SHORT_NAP_NS;
+	struct pollfd stop = {.fd = job->stop_fd, .events = POLLIN};
+
+	for (;;) {
+		const struct timespec nap = {.tv_nsec = nap_ns};
+
+		if (ppoll(&stop, 1, &nap, NULL) > 0)
+			return job__wanted_stop(job);
+		if (job__now_ns() >= end_ns)
+			return JOB_DURATION;
+		if (drain(session) >= BUSY_EVENTS)
+			nap_ns = SHORT_NAP_NS;
+		else if (nap_ns < LONG_NAP_NS)
+			nap_ns *= 2;
+	}
+}
+
+static void end(struct session *session, enum job_reason reason)
+{
+	struct capture_losses losses;
+
+	capture__disable(session->capture);
+	nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+	while (drain(session) > 0)
+		;
+	while (session->member_count)
+		close_member(session, session->member_count - 1, reason);
+	capture__losses(session->capture, &losses);
+	if (losses.ring_full || losses.overwritten || session->foreign)
+		log__line(LOG_INFO, "job %llu: %llu events lost, %llu of processes without a job",
+			  (unsigned long long)session->job->number,
+			  (unsigned long long)(losses.ring_full + losses.overwritten),
+			  (unsigned long long)session->foreign);
+	capture__free(session->capture);
+	job__change(session->job, show_ending, &reason);
+	job__conclude(session->job, false, 0);
+}
+
+void *session__thread(void *argument)
+{
+	struct session *session = calloc(1, sizeof(*session));
+	struct failure failure;
+	struct begun begun;
+
+	if (!session) {
+		failure__set(&failure, 503, "graind is out of memory");
+		job__refuse(argument, &failure);
+		return NULL;
+	}
+	session->job = argument;
+	if (open_capture(session, &failure) != 0) {
+		capture__free(session->capture);
+		free(session);
+		job__refuse(argument, &failure);
+		return NULL;
+	}
+	begun = (struct begun){capture__method_name(session->capture), session->ns_per_event};
+	job__note_method(session->job, begun.method);
+	capture__enable(session->capture);
+	job__change(session->job, show_begin, &begun);
+	end(session, record(session));
+	free(session);
+	malloc_trim(0);
 	return NULL;
 }

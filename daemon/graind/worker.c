@@ -6,10 +6,8 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NOBODY 65534
+#define NOBODY 65534u
 
 static uint64_t now_ms(void)
 {
@@ -25,12 +23,6 @@ static uint64_t now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
-}
-
-void worker__identity(uid_t uid, gid_t gid, uid_t *worker_uid, gid_t *worker_gid)
-{
-	*worker_uid = uid ? uid : NOBODY;
-	*worker_gid = uid ? gid : NOBODY;
 }
 
 static int spawn(const struct worker *worker, int output, pid_t *pid)
@@ -41,13 +33,11 @@ static int spawn(const struct worker *worker, int output, pid_t *pid)
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t signals;
-	uid_t worker_uid;
-	gid_t worker_gid;
 	int error;
 
-	worker__identity(worker->uid, worker->gid, &worker_uid, &worker_gid);
-	snprintf(uid, sizeof(uid), "%u", (unsigned int)worker_uid);
-	snprintf(gid, sizeof(gid), "%u", (unsigned int)worker_gid);
+	/* Root's data is read by nobody. */
+	snprintf(uid, sizeof(uid), "%u", worker->uid ? (unsigned int)worker->uid : NOBODY);
+	snprintf(gid, sizeof(gid), "%u", worker->uid ? (unsigned int)worker->gid : NOBODY);
 	snprintf(job, sizeof(job), "%" PRIu64, worker->job);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attributes);

@@ -33,9 +33,6 @@ struct worker {
  */
 int worker__run(const struct worker *worker, char **output, size_t *size);
 
-/* The process that job users' data is handled with: `uid`, or nobody for root's. */
-void worker__identity(uid_t uid, gid_t gid, uid_t *worker_uid, gid_t *worker_gid);
-
 /* In the worker: main() when argv[1] is a WORKER_... . */
 int worker__main(int argc, char **argv);
 

@@ -125,9 +125,10 @@ is "run: signal mask and dispositions are the caller's" \
 
 # Signals for grainctl reach the program.
 for signal in TERM INT HUP USR1; do
+	rm -f out
 	ctl good run -- bash -c "trap 'echo got; exit 7' $signal; echo ready; for i in {1..200}; do sleep 0.05; done" >out 2>err &
 	wrapper=$!
-	for _ in $(seq 200); do grep -q ready out && break; sleep 0.05; done
+	for _ in $(seq 200); do grep -qs ready out && break; sleep 0.05; done
 	kill -$signal "$(pgrep -P "$(pgrep -P "$wrapper" -x timeout)" -x grainctl)"
 	wait "$wrapper"
 	is "run: SIG$signal is passed on" "$? $(grep -c got out) $(last)" "7 1 job 7"

@@ -2,20 +2,28 @@
 /*
  * The demo: a small simulation in steps. Every step first moves the particles,
  * a task per block of them, which is as it should be; then it adds up their
- * energies over a binary tree with a task for every node. That is the mistake
- * to be found: such a task lasts far less than it takes to create it.
+ * energies over a binary tree with two tasks for every node. That is the
+ * mistake to be found: such a task lasts far less than it takes to create it,
+ * the more so as each gets a copy of the whole table without anyone having
+ * asked for it (what a task uses of its creator's variables is firstprivate).
  *
- * demo STEPS BLOCKS NODES
+ * demo STEPS BLOCKS LEAVES
  */
 #include "truth.h"
 
 #include <math.h>
 
 #define BLOCK 1000
-#define MOVES 250
+#define MOVES 4000
 
 struct particle {
 	double x, v;
+};
+
+#define MAX_LEAVES 16384
+
+struct table {
+	double value[MAX_LEAVES];
 };
 
 static double *energy;
@@ -38,7 +46,7 @@ static double block_energy(const struct particle *p)
 	return sum;
 }
 
-static void move_all(struct particle *p, long blocks)
+static __attribute__((noinline)) void move_all(struct particle *p, long blocks)
 {
 	for (long b = 0; b < blocks; b++) {
 #pragma omp task
@@ -50,33 +58,33 @@ static void move_all(struct particle *p, long blocks)
 #pragma omp taskwait
 }
 
-static double add_up(const double *value, long count)
+static __attribute__((noinline)) double add_up(struct table table, long first, long count)
 {
-	double left, right;
+	double part[2];
 
 	if (count == 1)
-		return sqrt(*value);
-#pragma omp task shared(left)
-	left = add_up(value, count / 2);
-#pragma omp task shared(right)
-	right = add_up(value + count / 2, count - count / 2);
+		return sqrt(table.value[first]);
+	for (int half = 0; half < 2; half++) {
+#pragma omp task shared(part)
+		part[half] = add_up(table, first + half * (count / 2), half ? count - count / 2 : count / 2);
+	}
 #pragma omp taskwait
-	return left + right;
+	return part[0] + part[1];
 }
 
 int main(int argc, char **argv)
 {
-	long arg[3] = {8, 128, 256};
+	long arg[3] = {4, 128, 512};
 	struct particle *p;
 	unsigned long long start = now_ns();
-	double total = 0, *table;
+	double total = 0;
+	static struct table table;
 	int bad;
 
 	program__args(argc, argv, arg, 3);
 	p = calloc(arg[1] * BLOCK + 1, sizeof(*p));
 	energy = calloc(arg[1] + 1, sizeof(*energy));
-	table = calloc(arg[2] + 1, sizeof(*table));
-	if (!p || !energy || !table || arg[1] < 1 || arg[2] < 1)
+	if (!p || !energy || arg[1] < 1 || arg[2] < 1 || arg[2] > MAX_LEAVES)
 		return 2;
 	for (long i = 0; i < arg[1] * BLOCK; i++)
 		p[i].x = 1;
@@ -85,8 +93,8 @@ int main(int argc, char **argv)
 	for (long s = 0; s < arg[0]; s++) {
 		move_all(p, arg[1]);
 		for (long i = 0; i < arg[2]; i++)
-			table[i] = energy[i % arg[1]] / BLOCK;
-		total = add_up(table, arg[2]);
+			table.value[i] = energy[i % arg[1]] / BLOCK;
+		total = add_up(table, 0, arg[2]);
 	}
 	/* Each block's energy stays near 1 per particle. */
 	bad = arg[0] > 0 && !(fabs(total / arg[2] - 1) < 0.01);
@@ -95,6 +103,5 @@ int main(int argc, char **argv)
 	       now_ns() - start);
 	free(p);
 	free(energy);
-	free(table);
 	return bad;
 }

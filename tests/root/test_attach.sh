@@ -106,7 +106,7 @@ wait_gone "nothing is left in the kernel" "$before"
 start_graind || exit 1
 start killed 2 60000
 if attach "$PROGRAM"; then
-	sleep 0.3
+	sleep 2
 	check "while it records, the kernel shows our programs" test "$(bpf_objects)" != "$before"
 	stop_graind KILL
 	wait_gone "after kill -9 nothing is left in the kernel" "$before"

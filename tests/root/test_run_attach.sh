@@ -83,7 +83,7 @@ wrapper=$!
 sleep 1
 child=$(pgrep -P $wrapper)
 kill -KILL $wrapper
-wait $wrapper 2>/dev/null
+{ wait $wrapper; } 2>/dev/null
 sleep 0.2
 check "run: the program survives grainctl" kill -0 "$child"
 job=$("$GRAINCTL" jobs | awk 'NR == 2 { print $1 }')
@@ -183,6 +183,18 @@ is "graind ends cleanly" "$GRAIND_STATUS" 0
 check "without graind the jobs can still be listed" "$GRAINCTL" jobs --all
 "$GRAINCTL" summary 1 --json >again.json
 is "and summarized, the same" "$? $(cmp summary.json again.json)" "0 "
+
+# A private graind may be gone before grainctl has asked for the end.
+bad=
+for _ in $(seq 10); do
+	OMP_NUM_THREADS=2 "$GRAINCTL" run -- "$fib" 16 6 1 >/dev/null 2>err
+	[ "$? $(wc -l <err) $(grep -c 'private' err) $(last_job | wc -l)" = "0 2 1 1" ] || bad+="$(cat err); "
+done
+is "private: run says that, the job, and nothing else" "$bad" ""
+is "private: each run is a finished job" "$("$GRAINCTL" jobs --all --json | python3 -c '
+import json, sys
+jobs = sorted(json.load(sys.stdin)["jobs"], key=lambda job: job["job"])[-10:]
+print(len(jobs), {job["state"] for job in jobs}, {job["cmd"].split()[-3:][0] for job in jobs})')" "10 {'finished'} {'16'}"
 
 # A private graind that has nothing to do, or cannot be.
 "$GRAINCTL" attach "$pid_max" >out 2>err

@@ -121,7 +121,8 @@ static void test_singles(void)
 		CHECK(grain_graph__context_count(g) == 8, "singles: eight contexts");
 		for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
 			context_at(g, ids[i]);
-		check_joined(g, "0.p0.s0.0", winner ? "0.p0.1" : "0.p0.0", winner ? "0.p0.1/j0" : "0.p0.0/j0");
+		check_joined(g, "0.p0.s0.0", winner ? "0.p0.1" : "0.p0.0",
+			     winner ? "0.p0.1/j0" : "0.p0.0/j0");
 		check_joined(g, "0.p0.s1.0", winner ? "0.p0.0" : "0.p0.1", "0.p0/b0");
 		check_sound(g, "singles");
 		grain_graph__free(g);

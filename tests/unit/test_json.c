@@ -93,8 +93,7 @@ static void test_strings(void)
 	fclose(f);
 	CHECK(strstr(text, "18446744073709551615,-9223372036854775808]") != NULL, "json: extreme integers");
 	/* The library has no unsigned integers. */
-	memcpy(strstr(text, "18446744073709551615"), "08446744073709551615" + 1, 19);
-	strstr(text, "5,-")[0] = ' ';
+	memcpy(strstr(text, "18446744073709551615"), "                   1", 20);
 	root = json_loads(text, 0, NULL);
 	CHECK(root != NULL, "json: parses");
 	CHECK_STR(json_string_value(json_array_get(root, 0)), expected,

@@ -371,6 +371,60 @@ static void test_cut(void)
 	CHECK(kept == cuts, "kept on demand at %zu of %zu places", kept, cuts);
 }
 
+static uint64_t noise(uint64_t below)
+{
+	static uint64_t seed = 88172645463325252u;
+
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed % below;
+}
+
+/* Lines left out, said twice and out of place: whatever is kept of them must be sound. */
+static void test_mixed_up(void)
+{
+	size_t rounds = 600, sound = 0;
+
+	for (size_t round = 0; round < rounds; round++) {
+		const char *lines[200];
+		struct event_stream *s = NULL, *again = NULL;
+		struct grain_error err;
+		char *copy = strdup(everything), *text = NULL, *once, *twice, *rest = copy;
+		size_t count = 0, bytes;
+		FILE *f = open_memstream(&text, &bytes);
+
+		for (char *line; (line = strsep(&rest, "\n"));)
+			lines[count++] = line;
+		fprintf(f, "%s\n", lines[0]);
+		for (size_t i = 1; i + 1 < count; i++) {
+			size_t what = noise(12);
+
+			if (what)
+				fprintf(f, "%s\n", lines[what == 1 ? 1 + noise(count - 2) : i]);
+			if (what == 2)
+				fprintf(f, "%s\n", lines[i]);
+		}
+		fclose(f);
+		if (read_path(temporary(text, bytes), 1, &s, &err) == 0) {
+			once = log_of(s, 1);
+			if (read_path(temporary(once, strlen(once)), 0, &again, &err) == 0) {
+				twice = log_of(again, 1);
+				sound += strcmp(once, twice) == 0;
+				free(twice);
+			} else {
+				printf("# %s\n", err.text);
+			}
+			free(once);
+		}
+		event_stream__free(s);
+		event_stream__free(again);
+		free(text);
+		free(copy);
+	}
+	CHECK(sound == rounds, "%zu of %zu mixed-up logs leave a sound one", sound, rounds);
+}
+
 int main(void)
 {
 	test_everything();
@@ -380,6 +434,7 @@ int main(void)
 	test_large();
 	test_files();
 	test_cut();
+	test_mixed_up();
 	unlink(stream_path);
 	CHECK_DONE();
 }

@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Pictures and summaries through the command line, from a log with hostile names.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh" "$1"
+
+python3 - "$T/small.log" "$T/large.log" <<'PY'
+import sys
+
+def log(path, tasks):
+    t = 1000
+    with open(path, "w", encoding="utf-8") as out:
+        def say(text, ns=100):
+            nonlocal t
+            t += ns
+            out.write(f"{t} 9 0 {text}\n")
+        out.write('grain-log 1\n@process pid=4711 uid=1000 exe="/tmp/<b>&\\"\'" cmd="x <y>" runtime=libgomp threads=1\n')
+        out.write("@source 0 file=m.c line=3 func=main kind=parallel\n")
+        out.write('@source 1 file="<i>&.c" line=8 func="f<&>" kind=task\n')
+        say("region-begin region=0 src=0 threads=1")
+        say("member-begin region=0 num=0")
+        for i in range(tasks):
+            say(f"create-begin task={i} src=1 flags=deferred")
+            say(f"create-end task={i}", 2000)
+        say("wait-begin kind=taskwait")
+        for i in range(tasks):
+            say(f"task-begin task={i}")
+            say(f"task-end task={i}", 50)
+        say("wait-end kind=taskwait")
+        say("wait-begin kind=barrier-implicit")
+        say("wait-end kind=barrier-implicit")
+        say("member-end region=0 num=0")
+        say("region-end region=0")
+        say("thread-end")
+
+log(sys.argv[1], 20)
+log(sys.argv[2], 30000)
+PY
+
+parses() { python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$1"; }
+nodes() { grep -c '<g id="node' "$1"; }
+
+for view in problem parallel_benefit load_balance instantaneous_parallelism definition thread time; do
+	check "view $view is drawn" "$B/grainctl" analyze "$T/small.log" --format svg --view "$view" -o "$T/$view.svg"
+	check "view $view is well-formed XML" parses "$T/$view.svg"
+done
+check "a large program is drawn" timeout 60 "$B/grainctl" analyze "$T/large.log" --format svg -o "$T/large.svg"
+check "as well-formed XML" parses "$T/large.svg"
+n=$(nodes "$T/large.svg")
+check "with at most 2000 nodes ($n)" test "$n" -le 2000 -a "$n" -gt 3
+check "and says what it stands for" grep -q 'stand for 9' "$T/large.svg"
+if command -v rsvg-convert >/dev/null; then
+	check "another program can draw it" rsvg-convert -o "$T/small.png" "$T/problem.svg"
+else
+	skip "another program can draw it" "no rsvg-convert"
+fi
+if command -v dot >/dev/null; then
+	check "DOT is written" "$B/grainctl" analyze "$T/small.log" --format dot -o "$T/small.dot"
+	check "and read by Graphviz" dot -Knop2 -Tsvg -o "$T/dot.svg" "$T/small.dot"
+else
+	skip "DOT is read by Graphviz" "no dot"
+fi
+"$B/grainctl" analyze "$T/small.log" >"$T/summary" 2>"$T/stderr"
+check "the first five lines of the summary name the worst line" sh -c "head -5 '$T/summary' | grep -qF '<i>&.c:8'"
+is "the summary fits 80 columns" "$(awk 'length > 80' "$T/summary")" ""
+is "nothing on stderr" "$(cat "$T/stderr")" ""
