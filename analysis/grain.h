@@ -127,7 +127,8 @@ struct grain_context {
 	uint32_t definition; /* GRAIN_NONE when unknown */
 	uint32_t region;     /* of an implicit task; else the innermost enclosing region or GRAIN_NONE */
 	uint32_t join;	     /* the join that synchronizes it, GRAIN_NONE when none was seen */
-	uint32_t depth;	     /* explicit tasks above it: 0 for a task made by an implicit or initial task */
+	uint32_t depth; /* explicit tasks on the path to it, itself included; 0 for initial and implicit tasks
+			 */
 	uint32_t first_item, item_count; /* see struct grain_item */
 	uint64_t start_ns, end_ns;	 /* begin and end of its body */
 	uint64_t exec_ns;		 /* sum of its fragments */

@@ -48,7 +48,7 @@ static void adopt_members(struct grain_graph *g, struct context *c, uint32_t ind
 	if (region->begun && region->parent < index) {
 		c->parent = region->parent;
 		c->definition = region->definition;
-		c->depth = g->contexts[c->parent].depth + (g->contexts[c->parent].kind == GRAIN_TASK);
+		c->depth = g->contexts[c->parent].depth;
 	} else {
 		c->flags |= CONTEXT_INCOMPLETE;
 	}

@@ -36,7 +36,7 @@ int context__new(struct replay *r, enum grain_context_kind kind, uint32_t parent
 	if (parent != GRAIN_NONE) {
 		const struct context *p = &g->contexts[parent];
 
-		c->depth = p->depth + (p->kind == GRAIN_TASK);
+		c->depth = p->depth + (kind == GRAIN_TASK);
 		c->region = p->region;
 	}
 	return 0;

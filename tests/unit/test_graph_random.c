@@ -48,7 +48,7 @@ static void check_tasks(const struct grain_graph *g)
 		if (strcmp(text, task->join) != 0)
 			wrong_joins++;
 		if (c.exec_ns != task->run_ns || c.create_ns != task->create_ns ||
-		    c.wait_ns != task->wait_ns || c.incomplete || c.depth != (uint32_t)task->depth - 1)
+		    c.wait_ns != task->wait_ns || c.incomplete || c.depth != (uint32_t)task->depth)
 			wrong_times++;
 		if (brute) {
 			parallelism_checked++;

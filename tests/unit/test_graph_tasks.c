@@ -37,7 +37,7 @@ static void test_fib(void)
 	check_near(context_at(g, "0.p0.s0.0.0").instantaneous_parallelism, 2, "parallelism of 0.0");
 	check_near(context_at(g, "0.p0.s0.0.1").instantaneous_parallelism, 1, "parallelism of 0.1");
 	c = context_at(g, "0.p0.s0.0.1");
-	CHECK(c.critical && c.depth == 1, "fib: task 3 is critical, at depth 1");
+	CHECK(c.critical && c.depth == 2, "fib: task 3 is critical, at depth 2");
 	c = context_at(g, "0.p0.s0.0.0");
 	CHECK(!c.critical && !c.incomplete, "fib: task 2 is not critical");
 	CHECK(grain_graph__region_count(g) == 1, "fib: one region");

@@ -165,7 +165,7 @@ static void test_nested(void)
 	check_joined(g, "0.p0.0.0.p0.1.0", "0.p0.0.0.p0.1", "0.p0.0.0.p0/b0");
 	check_times(g, "0.p0.0.0", 20, 5, 0);
 	check_times(g, "0.p0.0.0.p0.1", 15, 0, 55);
-	CHECK(context_at(g, "0.p0.0.0.p0.1.0").depth == 1, "nested: one explicit task above");
+	CHECK(context_at(g, "0.p0.0.0.p0.1.0").depth == 2, "nested: the outer task counts for its depth");
 	grain_graph__region(g, 1, &inner);
 	CHECK(inner.tasks == 1 && inner.threads == 2 && !inner.incomplete && inner.end_ns == 130,
 	      "nested: the inner region");

@@ -83,9 +83,9 @@ static void test_small_tasks(void)
 		  "to create "
 		  "and join one",
 		  "small tasks: the finding");
-	/* A subtree of 127 tasks, those at depth 3, is the smallest that runs ten times its creation. */
+	/* A subtree of 127 tasks, those at depth 4, is the smallest that runs ten times its creation. */
 	CHECK_STR(a.text,
-		  "create fewer, larger tasks: below depth 3 call the function directly (an if or final "
+		  "create fewer, larger tasks: below depth 4 call the function directly (an if or final "
 		  "clause, or a "
 		  "test before the directive)",
 		  "small tasks: the text");
