@@ -122,7 +122,7 @@ deps:
 # The two commands for a fresh machine install first, then build with a new
 # make so that pkg-config finds what was just installed.
 demo:
-	@tests/install_packages.sh $(BUILD_PACKAGES) gcc
+	@tests/install_packages.sh $(BUILD_PACKAGES)
 	@$(MAKE) --no-print-directory all $(B)/tests/omp/demo
 	@tests/demo.sh $(B)
 
@@ -132,12 +132,12 @@ check:
 	@tests/run.sh $(B)
 
 bench:
-	@tests/install_packages.sh $(BUILD_PACKAGES)
+	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
 	@$(MAKE) --no-print-directory test-programs
 	@tests/bench/run.sh $(B)
 
-lint:
-	@tests/lint.sh
+lint: all
+	@tests/lint.sh $(B)
 
 format:
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h' | grep -v '^bpf/vmlinux')

@@ -35,7 +35,7 @@ run()
 		grep -v -e '^ok - ' -e '^skip - ' <<<"$out" | head -60 | sed 's/^/    /'
 	fi
 }
-run lint tests/lint.sh
+run lint tests/lint.sh "$B"
 for t in tests/unit/test_*.c; do
 	t=${t##*/}
 	run "unit/${t%.c}" "$B/tests/unit/${t%.c}"

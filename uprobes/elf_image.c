@@ -120,7 +120,8 @@ static int load_functions(struct elf_image *image, Elf_Scn *section, const GElf_
 		image->functions[image->function_count++] =
 			(struct elf_function){.name = name, .address = sym.st_value, .size = sym.st_size};
 	}
-	qsort(image->functions, image->function_count, sizeof(*image->functions), by_address);
+	if (image->function_count)
+		qsort(image->functions, image->function_count, sizeof(*image->functions), by_address);
 	return 0;
 }
 
@@ -206,7 +207,7 @@ static int load_sections(struct elf_image *image)
 			image->text_size = h.sh_size;
 		}
 	}
-	if (r == 0)
+	if (r == 0 && image->got_count)
 		qsort(image->got, image->got_count, sizeof(*image->got), got_by_address);
 	return r;
 }

@@ -37,6 +37,7 @@ struct job {
 	enum job_reason stop; /* wanted by a request */
 	struct job_view view;
 	struct failure refused; /* status 0 unless it did not start */
+	bool awaited;		/* a request still looks at it: not to be freed */
 };
 
 typedef void (*job_change_fn)(struct job_view *view, const void *ctx);

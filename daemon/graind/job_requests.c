@@ -67,6 +67,8 @@ static int await_start(struct job *job, json_t **out, struct failure *failure)
 		*out = job_view__json(&job->view);
 		if (!*out)
 			error = failure__set(failure, 503, "graind is out of memory");
+		job->awaited = false;
+		pthread_cond_broadcast(&jobs->changed);
 	}
 	return error;
 }
@@ -76,6 +78,7 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	struct process *process = calloc(1, sizeof(*process));
 	struct job *job = NULL;
 	int pidfd = -1, error = 0;
+	bool refused;
 
 	if (!process)
 		return failure__set(failure, 503, "graind is out of memory");
@@ -96,13 +99,15 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	job->pidfd = pidfd;
 	job->at_start = request->at_start;
 	job->duration_s = request->duration_s;
+	job->awaited = true;
 	pthread_mutex_lock(&jobs->lock);
 	error = job__start_thread(request->pid ? job_run__thread : session__thread, job);
 	if (error)
 		failure__set(&job->refused, 503, "cannot start a thread: %s", strerror(-error));
 	error = await_start(job, out, failure);
+	refused = error && job->refused.status;
 	pthread_mutex_unlock(&jobs->lock);
-	if (job->refused.status) {
+	if (refused) {
 		job_store__delete(jobs->store, job->number);
 		job__free(job);
 	}

@@ -282,6 +282,8 @@ void job__retire(struct job *job, job_change_fn change, const void *ctx)
 	int error;
 
 	pthread_mutex_lock(&jobs->lock);
+	while (job->awaited)
+		pthread_cond_wait(&jobs->changed, &jobs->lock);
 	change(&job->view, ctx);
 	store_view(job);
 	error = job_store__hand_over(job->dirfd, job->view.uid, job->process.gid);

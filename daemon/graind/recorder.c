@@ -14,6 +14,8 @@
 
 #define MAX_TRACE_BYTES (16ull << 30)
 #define REFRESH_NS 100000000u
+/* Files opened before a site in them was seen: a short program may be gone by then. */
+#define OPEN_EARLY 16
 #define QUOTED_MAX (2 * 4096 + 3)
 
 struct recorder {
@@ -104,6 +106,8 @@ static void refresh_modules(struct recorder *recorder)
 	if (!still_the_same(recorder))
 		return;
 	module_table__refresh(&recorder->modules, recorder->process.pid);
+	for (size_t i = 0; i < recorder->modules.count && i < OPEN_EARLY; i++)
+		module_table__open(&recorder->modules, &recorder->modules.modules[i], recorder->process.pid);
 	tell_modules(recorder);
 }
 
