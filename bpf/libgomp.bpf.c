@@ -114,12 +114,13 @@ static __always_inline void member(struct pt_regs *ctx, __u64 cookie, __u64 *tea
 SEC("uprobe")
 int libgomp_probe(struct pt_regs *ctx)
 {
-	__u64 cookie, key = 0, site = 0, frame = ctx->sp;
+	__u64 id, cookie, key = 0, site = 0, frame = ctx->sp;
 	__u32 kind, flags = 0, arg = 0;
 
 	if (!*(volatile __u32 *)&enabled)
 		return 0;
-	if (target_tgid && bpf_get_current_pid_tgid() >> 32 != target_tgid)
+	id = bpf_get_current_pid_tgid();
+	if (target_tgid && id >> 32 != target_tgid)
 		return 0;
 	cookie = bpf_get_attach_cookie(ctx);
 	if (COOKIE_WHEN(cookie) &&
@@ -170,6 +171,6 @@ int libgomp_probe(struct pt_regs *ctx)
 		arg = ctx->ax & 0xff;
 		break;
 	}
-	ring__emit(frame, kind, flags, key, site, arg);
+	ring__emit(id, frame, kind, flags, key, site, arg);
 	return 0;
 }

@@ -42,11 +42,10 @@ const volatile __u32 slots_shift = 16;
 /* Set once anything was lost, so that the usual event does not look. */
 __u32 any_lost = 0;
 
-static __always_inline bool ring__put(struct ring_ctl *ctl, __u32 cpu, __u64 frame, __u32 kind, __u32 flags,
-				      __u64 key, __u64 site, __u32 arg)
+static __always_inline bool ring__put(struct ring_ctl *ctl, __u32 cpu, __u64 id, __u64 frame, __u32 kind,
+				      __u32 flags, __u64 key, __u64 site, __u32 arg)
 {
 	__u32 mask = (1u << slots_shift) - 1;
-	__u64 id = bpf_get_current_pid_tgid();
 	__u64 now = bpf_ktime_get_ns();
 
 	if (ctl->head - ctl->tail > mask + 1 - RING_MARGIN)
@@ -86,18 +85,20 @@ static __noinline void ring__count_lost(struct ring_ctl *ctl)
 }
 
 /* Reports this thread's earlier losses in the stream, before its next event. */
-static __noinline void ring__report_lost(struct ring_ctl *ctl, __u32 cpu)
+static __noinline void ring__report_lost(struct ring_ctl *ctl, __u32 cpu, __u64 id)
 {
 	struct thread_state *state;
 
 	if (!ctl)
 		return;
 	state = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
-	if (state && state->lost && ring__put(ctl, cpu, 0, RING_LOST, 0, 0, 0, state->lost))
+	if (state && state->lost && ring__put(ctl, cpu, id, 0, RING_LOST, 0, 0, 0, state->lost))
 		state->lost = 0;
 }
 
-static __always_inline void ring__emit(__u64 frame, __u32 kind, __u32 flags, __u64 key, __u64 site, __u32 arg)
+/* `id` is what bpf_get_current_pid_tgid() returned. */
+static __always_inline void ring__emit(__u64 id, __u64 frame, __u32 kind, __u32 flags, __u64 key, __u64 site,
+				       __u32 arg)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct ring_ctl *ctl = bpf_map_lookup_elem(&ring_ctl, &cpu);
@@ -107,8 +108,8 @@ static __always_inline void ring__emit(__u64 frame, __u32 kind, __u32 flags, __u
 	if (flags)
 		__sync_fetch_and_add(&ctl->loss[RING_LOSS_FAULT], 1);
 	if (any_lost)
-		ring__report_lost(ctl, cpu);
-	if (!ring__put(ctl, cpu, frame, kind, flags, key, site, arg))
+		ring__report_lost(ctl, cpu, id);
+	if (!ring__put(ctl, cpu, id, frame, kind, flags, key, site, arg))
 		ring__count_lost(ctl);
 }
 
