@@ -12,7 +12,7 @@
 BUILD_PACKAGES := gcc clang llvm make pkg-config bpftool libbpf-dev libelf-dev libdw-dev \
 	libcapstone-dev libzstd-dev zlib1g-dev libmicrohttpd-dev libcurl4-openssl-dev \
 	libjansson-dev libsystemd-dev libgraphviz-dev
-TEST_PACKAGES := g++ binutils clang-format libclang-rt-14-dev systemd python3 librsvg2-bin curl procps util-linux
+TEST_PACKAGES := g++ binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 librsvg2-bin curl procps util-linux
 
 .DELETE_ON_ERROR:
 .SECONDARY:

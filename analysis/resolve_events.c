@@ -256,13 +256,32 @@ static size_t returned_from(const struct thread *t, uint64_t sp, enum frame_kind
 	return found;
 }
 
+/*
+ * The recording began in this wait at a region's end. It is over, and with it
+ * the member of the unknown region.
+ */
+static int end_orphan(struct resolver *r, struct thread *t)
+{
+	size_t at = t->depth;
+	int error;
+
+	while (at > 0 && t->frames[at - 1].kind != FRAME_MEMBER)
+		at--;
+	if (at == 0 || t->frames[at - 1].id != GRAIN_NONE)
+		return 0;
+	error = frames__close_to(r, t, at);
+	return error || t->depth != at ? error : frames__end_member(r, t, true);
+}
+
 static int wait_end(struct resolver *r, struct thread *t, const struct trace_record *rec)
 {
 	size_t at = returned_from(t, rec->frame, FRAME_WAIT, rec->arg);
 	int error;
 
-	if (at == GRAIN_NONE)
-		return unmatched_end(r);
+	if (at == GRAIN_NONE) {
+		unmatched_end(r);
+		return rec->arg == TRACE_WAIT_REGION_END ? end_orphan(r, t) : 0;
+	}
 	error = frames__close_to(r, t, at + 1);
 	/* Closing a wait at a region's end above this one may have closed more. */
 	if (!error && t->depth == at + 1)

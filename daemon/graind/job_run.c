@@ -74,7 +74,7 @@ static int await_runtime(struct run *run, int *count, enum job_reason *reason, s
 			*count = attach__find(process->pid, run->runtimes, failure);
 			if (*count > 0)
 				return 1;
-			if (*count < 0 && look_for_end(run) == JOB_GOES_ON)
+			if (*count < 0 && (!run->waited || look_for_end(run) == JOB_GOES_ON))
 				return -1;
 		}
 		if (!run->waited) {
@@ -264,16 +264,21 @@ void *job_run__thread(void *argument)
 		failure__set(&failure, 503, "graind is out of memory");
 	else
 		found = await_runtime(&run, &count, &reason, &failure);
-	if (found > 0 && start(&run, count, &failure) == 0)
+	if (found > 0)
+		found = start(&run, count, &failure) == 0 ? 1 : -1;
+	free(run.runtimes);
+	if (found < 0) {
+		capture__free(run.attachment.capture);
+		recorder__free(run.recorder);
+	}
+	/* Each of these gives the job away: exactly one is called. */
+	if (found > 0)
 		end_recording(&run, record(&run));
 	else if (found == 0)
 		end_waiting(&run, reason);
-	capture__free(run.attachment.capture);
-	recorder__free(run.recorder);
-	free(run.runtimes);
-	if (failure.status && run.waited)
+	else if (run.waited)
 		end_failed(&run, &failure);
-	else if (failure.status)
+	else
 		job__refuse(run.job, &failure);
 	/* What a large capture took is not kept for the next one. */
 	malloc_trim(0);

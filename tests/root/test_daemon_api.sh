@@ -241,13 +241,13 @@ is "no probe is left" "$(held)" ""
 # --- every process ---------------------------------------------------------
 call POST /v1/jobs '{"all":true}'; ALL=$(field job)
 is "all processes" "$CODE $(field state) $(field pid)" "201 running 0"
-"$B/tests/omp/fib" 20 10 >"$T/fib"
+"$B/tests/omp/fib" 20 10 40 >"$T/fib"
 sleep 0.3
 call POST "/v1/jobs/$ALL/detach"; is "the session's end" "$CODE $(field state)" "200 finished"
 for _ in $(seq 100); do call GET /v1/jobs; [ "$BODY" = '{"jobs":[]}' ] && break; sleep 0.1; done
 call GET '/v1/jobs?all=1'
 is "a job for the process that came by, with all its tasks" "$(python3 -c 'import json,sys
-jobs = [j for j in json.load(open(sys.argv[1]))["jobs"] if j["cmd"].endswith("fib 20 10")]
+jobs = [j for j in json.load(open(sys.argv[1]))["jobs"] if j["cmd"].endswith("fib 20 10 40")]
 print(len(jobs), jobs[0]["grains"] == json.load(open(sys.argv[2]))["tasks"], jobs[0]["state"])' "$T/body" "$T/fib" 2>&1)" "1 True finished"
 
 # --- idle ------------------------------------------------------------------

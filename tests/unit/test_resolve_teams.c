@@ -310,12 +310,51 @@ static void test_lost_member(void)
 				  "92 2 0 thread-end\n"));
 }
 
+/* The recording began in the wait at a region's end: what follows is the initial task again, not a member of
+ * it. */
+static void test_late_in_last_wait(void)
+{
+	static const struct trace_event events[] = {
+		E(9, 2, TASK_END, 700),
+		E(10, 1, WAIT_END, 1708, .arg = TRACE_WAIT_REGION_END),
+		E(11, 1, REGION_END, 2008),
+		E(12, 2, WAIT_END, 788, .arg = TRACE_WAIT_REGION_END),
+		E(30, 1, REGION_BEGIN, 2000),
+		E(31, 1, TEAM_START, 1900, .key = 5, .arg = 1),
+		E(32, 1, TEAM_STARTED, 1908),
+		E(41, 1, WAIT_BEGIN, 1700, .arg = TRACE_WAIT_REGION_END),
+		E(42, 1, WAIT_END, 1708, .arg = TRACE_WAIT_REGION_END),
+		E(43, 1, REGION_END, 2008),
+	};
+	struct event_stream *s = EXPECT("late in the last wait", events,
+					"9 2 0 thread-begin\n"
+					"9 2 0 member-begin region=none num=0\n"
+					"10 1 0 thread-begin\n"
+					"10 1 0 member-begin region=none num=0\n"
+					"10 1 0 member-end region=none num=0\n"
+					"12 2 0 member-end region=none num=0\n"
+					"12 2 0 thread-end\n"
+					"30 1 0 region-begin region=0 threads=1\n"
+					"32 1 0 member-begin region=0 num=0\n"
+					"41 1 0 wait-begin kind=barrier-implicit\n"
+					"42 1 0 wait-end kind=barrier-implicit\n"
+					"42 1 0 member-end region=0 num=0\n"
+					"43 1 0 region-end region=0\n"
+					"43 1 0 thread-end\n");
+
+	if (s)
+		CHECK(s->truth.unmatched_ends == 4 && s->region_trouble[0] == 0,
+		      "the region after it is whole");
+	event_stream__free(s);
+}
+
 int main(void)
 {
 	if (resolve_begin())
 		return 1;
 	test_region();
 	test_late();
+	test_late_in_last_wait();
 	test_detach();
 	test_nested();
 	test_singles();
