@@ -10,7 +10,7 @@ start_graind || exit 1
 one()
 {
 	local pid rc i
-	for i in $(seq 25); do
+	for i in $(seq 80); do
 		"$B/tests/omp/loop_forever" $((RANDOM % 60 + 1)) /dev/null >/dev/null &
 		pid=$!
 		sleep "0.00$((RANDOM % 10))"
