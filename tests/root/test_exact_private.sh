@@ -7,7 +7,7 @@
 . "$(dirname "$0")/root_lib.sh"
 
 # Processes whose command line names our state directory.
-private_graind() { pgrep -f -- "graind.*$T" | grep -vx $$; }
+private_graind() { pgrep -f -- "^[^ ]*/graind .*$T" | grep -vx $$; }
 wait_private_end()
 {
 	local i
