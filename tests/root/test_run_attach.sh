@@ -202,10 +202,10 @@ is "private: attach to no such process" "$? $(wc -c <out)" "1 0"
 "$GRAINCTL" run -- /no/such/program 2>err
 is "private: run of no such program" "$?" 127
 for _ in $(seq 50); do
-	[ -z "$(pgrep -f -- "graind.*$T")" ] && break
+	[ -z "$(pgrep -f -- "^[^ ]*/graind .*$T")" ] && break
 	sleep 0.1
 done
-is "private: none is left" "$(pgrep -fa -- "graind.*$T")" ""
+is "private: none is left" "$(pgrep -fa -- "^[^ ]*/graind .*$T")" ""
 mkdir -p alone
 cp "$GRAINCTL" alone/
 PATH=/usr/bin:/bin alone/grainctl attach "$$" 2>err
