@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/drain.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -18,6 +19,13 @@ static uint64_t exe_inode(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
 	return stat(path, &st) == 0 ? st.st_ino : 0;
+}
+
+void drain__set_urgent(bool urgent)
+{
+	const struct sched_param param = {.sched_priority = urgent ? 1 : 0};
+
+	sched_setscheduler(0, urgent ? SCHED_RR | SCHED_RESET_ON_FORK : SCHED_OTHER, &param);
 }
 
 void drain_pace__start(struct drain_pace *pace, struct job *job, uint64_t start_ns)

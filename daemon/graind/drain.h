@@ -30,6 +30,13 @@ void drain_pace__tick(struct drain_pace *pace, struct recorder *recorder, const 
 void drain_pace__show(struct drain_pace *pace, const struct recorder *recorder,
 		      const struct capture *capture);
 
+/*
+ * For the calling thread: while all CPUs are busy with what is observed, the
+ * rings must still be emptied in time. Where that is not permitted, what is
+ * lost is counted.
+ */
+void drain__set_urgent(bool urgent);
+
 #define DRAIN_CAUSES 3
 
 /*

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <malloc.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,22 +153,11 @@ static int feed(void *ctx, unsigned int cpu, const struct ring_event *events, si
 	return 0;
 }
 
-/*
- * While all CPUs are busy with what is observed, the rings must still be
- * emptied in time. Where that is not permitted, what is lost is counted.
- */
-static void set_urgent(bool urgent)
-{
-	const struct sched_param param = {.sched_priority = urgent ? 1 : 0};
-
-	sched_setscheduler(0, urgent ? SCHED_RR | SCHED_RESET_ON_FORK : SCHED_OTHER, &param);
-}
-
 static enum job_reason record(struct run *run)
 {
 	enum job_reason reason;
 
-	set_urgent(true);
+	drain__set_urgent(true);
 	drain_pace__start(&run->pace, run->job, run->record_ns);
 	do {
 		struct timespec nap;
@@ -180,7 +168,7 @@ static enum job_reason record(struct run *run)
 		if (reason == JOB_GOES_ON && run->pace.replaced)
 			reason = JOB_EXIT;
 	} while (reason == JOB_GOES_ON);
-	set_urgent(false);
+	drain__set_urgent(false);
 	return reason;
 }
 

@@ -361,6 +361,7 @@ void *session__thread(void *argument)
 {
 	struct session *session = calloc(1, sizeof(*session));
 	struct failure failure;
+	enum job_reason reason;
 	struct begun begun;
 
 	if (!session) {
@@ -379,7 +380,10 @@ void *session__thread(void *argument)
 	job__note_method(session->job, begun.method);
 	capture__enable(session->capture);
 	job__change(session->job, show_begin, &begun);
-	end(session, record(session));
+	drain__set_urgent(true);
+	reason = record(session);
+	drain__set_urgent(false);
+	end(session, reason);
 	free(session);
 	malloc_trim(0);
 	return NULL;

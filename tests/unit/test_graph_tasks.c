@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Graphs of task programs against what was computed by hand. */
+#include "analysis/graph.h"
 #include "tests/unit/graph_text.h"
 
 static void test_fib(void)
@@ -259,6 +260,32 @@ static void test_untied(void)
 	grain_graph__free(g);
 }
 
+/* A nanosecond too many in one item of a graph is found, and the thread named. */
+static void test_conservation(void)
+{
+	struct grain_graph *g =
+		graph_of_text("conservation", GRAPH_HEAD "0 7 0 thread-begin\n"
+							 "10 7 0 create-begin task=0 src=2 flags=undeferred\n"
+							 "10 7 0 task-begin task=0\n"
+							 "40 7 0 task-end task=0\n"
+							 "50 7 0 create-end task=0\n"
+							 "60 7 0 thread-end\n");
+
+	if (!g)
+		return;
+	CHECK(grain_graph__truth(g)->conservation_violations == 0, "conservation: holds");
+	for (size_t i = 0; i < g->item_count; i++) {
+		g->items[i].own_ns++;
+		g->truth.conservation_violations = 0;
+		CHECK(graph__check_conservation(g) == 0 && g->truth.conservation_violations == 1 &&
+			      strcmp(g->violation,
+				     "thread 7: its parts sum to 61 ns of 60 ns that it was observed") == 0,
+		      "conservation: broken in item %zu", i);
+		g->items[i].own_ns--;
+	}
+	grain_graph__free(g);
+}
+
 int main(void)
 {
 	test_fib();
@@ -267,5 +294,6 @@ int main(void)
 	test_wait_in_group();
 	test_nested_waits();
 	test_untied();
+	test_conservation();
 	CHECK_DONE();
 }
