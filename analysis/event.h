@@ -44,35 +44,48 @@
 enum event_kind {
 	EVENT_THREAD_BEGIN,
 	EVENT_THREAD_END,
-	EVENT_REGION_BEGIN, /* id region, src, value threads (0 not known yet) */
+	EVENT_REGION_BEGIN, /* id region, src, value threads (0 not known yet), sub 1: teams on the host */
 	EVENT_REGION_END,   /* id region */
 	EVENT_MEMBER_BEGIN, /* id region or GRAIN_NONE, value member number */
 	EVENT_MEMBER_END,   /* id region or GRAIN_NONE, value member number */
 	EVENT_CREATE_BEGIN, /* id task, src, value enum event_task_flags */
 	EVENT_CREATE_END,   /* id task */
-	EVENT_DEPEND,	    /* id task, value address, sub enum event_depend */
-	EVENT_TASK_BEGIN,   /* id task; src body function or GRAIN_NONE */
-	EVENT_TASK_SWITCH,  /* id task */
-	EVENT_TASK_END,	    /* id task */
-	EVENT_WAIT_BEGIN,   /* sub enum event_wait, src or GRAIN_NONE */
-	EVENT_WAIT_END,	    /* sub enum event_wait */
-	EVENT_GROUP_BEGIN,  /* src or GRAIN_NONE */
-	EVENT_LOOP_BEGIN,   /* id loop, src; the rest is in event_stream.loops */
-	EVENT_CHUNK_BEGIN,  /* id loop; value lower, extra upper */
-	EVENT_CHUNK_END,    /* id loop */
-	EVENT_LOOP_END,	    /* id loop */
+	EVENT_DEPEND, /* id task (GRAIN_NONE: of the taskwait-depend that has just begun), value address, sub
+			 enum event_depend */
+	EVENT_TASK_BEGIN,  /* id task; src body function or GRAIN_NONE */
+	EVENT_TASK_SWITCH, /* id task */
+	EVENT_TASK_END,	   /* id task */
+	EVENT_WAIT_BEGIN,  /* sub enum event_wait, src or GRAIN_NONE */
+	EVENT_WAIT_END,	   /* sub enum event_wait */
+	EVENT_GROUP_BEGIN, /* src or GRAIN_NONE */
+	EVENT_LOOP_BEGIN,  /* id loop, src; the rest is in event_stream.loops */
+	EVENT_CHUNK_BEGIN, /* id loop; value lower, extra upper; sub 1: a static share whose bounds are
+			      hidden; src: chunks of a static schedule that this stands for, the n-th moved by
+			      n times the loop's stride (0 and 1: just this one) */
+	EVENT_CHUNK_END,   /* id loop */
+	EVENT_LOOP_END,	   /* id loop */
 	EVENT_SECTIONS_BEGIN,
-	EVENT_SECTION_BEGIN, /* id, value number */
+	EVENT_SECTION_BEGIN, /* id, value number, extra last number (clang hands out ranges) */
 	EVENT_SECTION_END,
 	EVENT_SECTIONS_END,
 	EVENT_SINGLE_BEGIN, /* src, value won: 1 on the thread that executes it */
 	EVENT_SINGLE_END,   /* src, value won */
-	EVENT_LOCK_BEGIN,   /* sub enum event_lock, value address */
+	EVENT_LOCK_BEGIN,   /* sub enum event_lock, value address, src or GRAIN_NONE */
 	EVENT_LOCK_GOT,
-	EVENT_LOCK_END,
-	EVENT_OFF_CPU, /* sub enum event_reason */
+	EVENT_LOCK_END, /* a lock-begin may be ended by its lock-got when the release is not observed */
+	EVENT_OFF_CPU,	/* sub enum event_reason */
 	EVENT_ON_CPU,
-	EVENT_SAMPLE, /* value ip */
+	EVENT_SAMPLE,	    /* value ip */
+	EVENT_TASK_SUSPEND, /* id task: leaves its thread, which is back in what it had suspended; task-switch
+			       brings it back on any thread (untied tasks) */
+	EVENT_TASK_BOUNDS,  /* id task, value lower, extra upper, src number of the taskloop (dense from 0):
+			       between the  task's create-begin and its task-begin */
+	EVENT_TASK_FULFILL, /* id task: omp_fulfill_event; a detached task is complete when ended and
+			       fulfilled */
+	EVENT_TASK_DISCARD, /* id task: created, cancelled before it began; stands before the end of the wait
+			       that joins it */
+	EVENT_CANCEL, /* sub enum event_cancel, value 1 at the cancel itself, 0 at a cancellation point; src
+		       */
 	EVENT_LOST,   /* value count; tid 0: of any thread; sub: 0 or 1 + index into event_stream.causes */
 	EVENT_KIND_MAX
 };
@@ -91,8 +104,12 @@ enum event_depend {
 	EVENT_DEPEND_OUT,
 	EVENT_DEPEND_INOUT,
 	EVENT_DEPEND_MUTEXINOUTSET,
-	EVENT_DEPEND_INOUTSET
+	EVENT_DEPEND_INOUTSET,
+	EVENT_DEPEND_ALL,    /* omp_all_memory */
+	EVENT_DEPEND_UNREAD, /* value: number of dependences that are not known */
 };
+
+enum event_cancel { EVENT_CANCEL_PARALLEL, EVENT_CANCEL_LOOP, EVENT_CANCEL_SECTIONS, EVENT_CANCEL_TASKGROUP };
 
 /* create-begin's flags= */
 enum event_task_flags {
@@ -104,6 +121,9 @@ enum event_task_flags {
 	EVENT_TASK_DETACH = 1 << 5,
 	EVENT_TASK_TASKLOOP = 1 << 6,
 	EVENT_TASK_TARGET = 1 << 7,
+	EVENT_TASK_SPLIT =
+		1 << 8, /* made by the runtime to split a taskloop: its children are the taskloop's tasks */
+	EVENT_TASK_PRIORITY = 1 << 9,
 };
 
 struct event {
@@ -118,7 +138,13 @@ struct event {
 	uint8_t sub;
 };
 
-enum event_lock { EVENT_LOCK_CRITICAL, EVENT_LOCK_ORDERED, EVENT_LOCK_OMP };
+enum event_lock {
+	EVENT_LOCK_CRITICAL,
+	EVENT_LOCK_ORDERED,
+	EVENT_LOCK_OMP,
+	EVENT_LOCK_DOACROSS,
+	EVENT_LOCK_ATOMIC
+};
 enum event_reason { EVENT_REASON_UNKNOWN, EVENT_REASON_PREEMPTED, EVENT_REASON_BLOCKED };
 
 enum event_sched {
@@ -131,12 +157,16 @@ enum event_sched {
 	EVENT_SCHED_RUNTIME_DYNAMIC,
 	EVENT_SCHED_RUNTIME_GUIDED,
 	EVENT_SCHED_RUNTIME_AUTO,
+	EVENT_SCHED_RUNTIME, /* as OMP_SCHEDULE says, which was not observed */
 };
 
 /* A loop or sections construct, as its first loop-begin says. */
 struct event_loop {
-	int64_t lower, upper, step, chunk;
-	bool known, has_lower, has_upper, has_step, has_chunk;
+	int64_t lower, upper, step, chunk, stride;
+	bool known, has_lower, has_upper, has_step, has_chunk, has_stride;
+	bool is_unsigned;   /* lower and upper are uint64_t */
+	bool bounds_hidden; /* "static share, bounds not observable" */
+	bool ordered, doacross, nonmonotonic, distribute;
 	uint8_t sched; /* enum event_sched */
 };
 

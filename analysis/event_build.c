@@ -255,14 +255,15 @@ void event_stream__summarize(struct event_stream *stream)
 
 const char *const event_wait_names[] = {"taskwait",	    "taskwait-depend", "taskgroup", "barrier",
 					"barrier-implicit", "taskyield",       NULL};
-const char *const event_depend_names[] = {"in", "out", "inout", "mutexinoutset", "inoutset", NULL};
-const char *const event_flag_names[] = {"deferred", "undeferred", "final",  "untied", "mergeable",
-					"detach",   "taskloop",	  "target", NULL};
-const char *const event_lock_names[] = {"critical", "ordered", "lock", NULL};
+const char *const event_depend_names[] = {"in",	      "out", "inout",  "mutexinoutset",
+					  "inoutset", "all", "unread", NULL};
+const char *const event_flag_names[] = {"deferred", "undeferred", "final", "untied",   "mergeable", "detach",
+					"taskloop", "target",	  "split", "priority", NULL};
+const char *const event_lock_names[] = {"critical", "ordered", "lock", "doacross", "atomic", NULL};
 const char *const event_reason_names[] = {"unknown", "preempted", "blocked", NULL};
 const char *const event_sched_names[] = {
-	"unknown",	  "static",	     "dynamic",	       "guided",       "auto",
-	"runtime-static", "runtime-dynamic", "runtime-guided", "runtime-auto", NULL};
+	"unknown",	   "static",	     "dynamic",	     "guided",	"auto", "runtime-static",
+	"runtime-dynamic", "runtime-guided", "runtime-auto", "runtime", NULL};
 const char *const event_trouble_names[] = {"no-create", "no-begin", "no-end", "lost", "wait", "fault", NULL};
 
 static const char *const kind_names[EVENT_KIND_MAX] = {
@@ -297,6 +298,11 @@ static const char *const kind_names[EVENT_KIND_MAX] = {
 	[EVENT_OFF_CPU] = "off-cpu",
 	[EVENT_ON_CPU] = "on-cpu",
 	[EVENT_SAMPLE] = "sample",
+	[EVENT_TASK_SUSPEND] = "task-suspend",
+	[EVENT_TASK_BOUNDS] = "task-bounds",
+	[EVENT_TASK_FULFILL] = "task-fulfill",
+	[EVENT_TASK_DISCARD] = "task-discard",
+	[EVENT_CANCEL] = "cancel",
 	[EVENT_LOST] = "lost",
 };
 

@@ -67,14 +67,14 @@ extern const char *const event_wait_names[],
 								     *const event_trouble_names[];
 enum event_kind event_kind__find(const char *name, size_t bytes); /* EVENT_KIND_MAX: none */
 
-/* What is sorted: 40 bytes that start with the time. */
-struct sorted_item {
-	uint64_t time;
-	uint64_t rest[4];
-} __attribute__((may_alias));
-_Static_assert(sizeof(struct event) == sizeof(struct sorted_item), "sorted in place");
-/* Orders items by time, stably; `lines`, when not NULL, goes along. */
-int sorted_items__sort(struct sorted_item *items, uint32_t *lines, size_t count, struct budget *budget);
+#define SORTED_MAX_BYTES 64
+_Static_assert(offsetof(struct event, time_ns) == 0 && sizeof(struct event) <= SORTED_MAX_BYTES,
+	       "sorted in place");
+/*
+ * Orders `count` items of `size` bytes, each of which begins with its uint64_t
+ * time, stably by that time; `lines`, when not NULL, goes along.
+ */
+int sorted_items__sort(void *items, size_t size, uint32_t *lines, size_t count, struct budget *budget);
 
 /*
  * Of sorted events: a task's creation before its begin, a region's begin

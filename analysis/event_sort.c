@@ -49,23 +49,24 @@ static void sort_keys(struct time_index **keys, struct time_index **scratch, siz
 }
 
 /* Moves items (and lines) so that position i gets what keys[i].index names; uses up the keys. */
-static void permute(struct sorted_item *items, uint32_t *lines, struct time_index *keys, size_t count)
+static void permute(char *items, size_t size, uint32_t *lines, struct time_index *keys, size_t count)
 {
 	for (size_t start = 0; start < count; start++) {
-		struct sorted_item item = items[start];
+		char item[SORTED_MAX_BYTES];
 		uint32_t line = lines ? lines[start] : 0;
 		size_t at = start;
 
+		memcpy(item, items + start * size, size);
 		while (keys[at].index != start) {
 			size_t next = keys[at].index;
 
-			items[at] = items[next];
+			memcpy(items + at * size, items + next * size, size);
 			if (lines)
 				lines[at] = lines[next];
 			keys[at].index = (uint32_t)at;
 			at = next;
 		}
-		items[at] = item;
+		memcpy(items + at * size, item, size);
 		if (lines)
 			lines[at] = line;
 		keys[at].index = (uint32_t)at;
@@ -76,10 +77,10 @@ static void permute(struct sorted_item *items, uint32_t *lines, struct time_inde
  * The same for items that are nearly in place, as a capture writes them: reads
  * ahead into a ring, so that memory is passed through once and in order.
  */
-static bool permute_nearly_sorted(struct sorted_item *items, const struct time_index *keys, size_t count)
+static bool permute_nearly_sorted(char *items, size_t size, const struct time_index *keys, size_t count)
 {
-	size_t far = 0, size = 2, ahead = 0;
-	struct sorted_item *ring;
+	size_t far = 0, slots = 2, ahead = 0;
+	char *ring;
 
 	for (size_t i = 0; i < count; i++) {
 		size_t distance = keys[i].index > i ? keys[i].index - i : i - keys[i].index;
@@ -88,27 +89,36 @@ static bool permute_nearly_sorted(struct sorted_item *items, const struct time_i
 	}
 	if (far > NEAR)
 		return false;
-	while (size < 2 * far + 2)
-		size *= 2;
-	ring = malloc(size * sizeof(*ring));
+	while (slots < 2 * far + 2)
+		slots *= 2;
+	ring = malloc(slots * size);
 	if (!ring)
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		for (; ahead <= i + far && ahead < count; ahead++)
-			ring[ahead & (size - 1)] = items[ahead];
-		items[i] = ring[keys[i].index & (size - 1)];
+			memcpy(ring + (ahead & (slots - 1)) * size, items + ahead * size, size);
+		memcpy(items + i * size, ring + (keys[i].index & (slots - 1)) * size, size);
 	}
 	free(ring);
 	return true;
 }
 
-int sorted_items__sort(struct sorted_item *items, uint32_t *lines, size_t count, struct budget *budget)
+static uint64_t time_of(const char *item)
 {
+	uint64_t time;
+
+	memcpy(&time, item, sizeof(time));
+	return time;
+}
+
+int sorted_items__sort(void *array, size_t size, uint32_t *lines, size_t count, struct budget *budget)
+{
+	char *items = array;
 	size_t bytes = count * sizeof(struct time_index), i;
 	struct time_index *keys = NULL, *scratch = NULL;
 	int error;
 
-	for (i = 1; i < count && items[i - 1].time <= items[i].time; i++)
+	for (i = 1; i < count && time_of(items + (i - 1) * size) <= time_of(items + i * size); i++)
 		;
 	if (i >= count)
 		return 0;
@@ -119,12 +129,12 @@ int sorted_items__sort(struct sorted_item *items, uint32_t *lines, size_t count,
 	scratch = malloc(bytes);
 	if (keys && scratch) {
 		for (i = 0; i < count; i++)
-			keys[i] = (struct time_index){items[i].time, (uint32_t)i};
+			keys[i] = (struct time_index){time_of(items + i * size), (uint32_t)i};
 		sort_keys(&keys, &scratch, count);
 		free(scratch);
 		scratch = NULL;
-		if (lines || !permute_nearly_sorted(items, keys, count))
-			permute(items, lines, keys, count);
+		if (lines || !permute_nearly_sorted(items, size, keys, count))
+			permute(items, size, lines, keys, count);
 	} else {
 		error = -ENOMEM;
 	}

@@ -323,6 +323,11 @@ static int event_values(struct log_reader *r, const struct keys *keys, struct ev
 		return error;
 	case EVENT_THREAD_BEGIN:
 	case EVENT_THREAD_END:
+	case EVENT_TASK_SUSPEND:
+	case EVENT_TASK_BOUNDS:
+	case EVENT_TASK_FULFILL:
+	case EVENT_TASK_DISCARD:
+	case EVENT_CANCEL:
 	case EVENT_KIND_MAX:
 		break;
 	}

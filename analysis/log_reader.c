@@ -198,8 +198,8 @@ int log_reader__read(int fd, const char *path, const struct grain_load_opts *opt
 	if (!error && r.stream->info.source[0] == '\0')
 		error = (r.stream->info.source = strdup("log")) ? 0 : -ENOMEM;
 	if (!error)
-		error = sorted_items__sort((struct sorted_item *)r.stream->events, r.lines, r.stream->count,
-					   &r.budget);
+		error = sorted_items__sort(r.stream->events, sizeof(*r.stream->events), r.lines,
+					   r.stream->count, &r.budget);
 	if (!error)
 		error = log_check__run(r.stream, r.lines, path, r.keep_going, &r.budget, err);
 	free(r.lines);

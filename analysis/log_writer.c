@@ -230,6 +230,11 @@ static void put_values(struct log_writer *w, const struct event *e)
 		break;
 	case EVENT_THREAD_BEGIN:
 	case EVENT_THREAD_END:
+	case EVENT_TASK_SUSPEND:
+	case EVENT_TASK_BOUNDS:
+	case EVENT_TASK_FULFILL:
+	case EVENT_TASK_DISCARD:
+	case EVENT_CANCEL:
 	case EVENT_KIND_MAX:
 		break;
 	}

@@ -13,7 +13,7 @@
 /* One event, with addresses and threads as indices into the tables of trace_content. */
 struct trace_record {
 	uint64_t time_ns;
-	uint64_t key, frame;
+	uint64_t key, frame, extra;
 	uint32_t site; /* 0: address 0 */
 	uint32_t thread;
 	uint32_t arg;
@@ -21,7 +21,8 @@ struct trace_record {
 	uint8_t kind; /* enum trace_kind */
 	uint8_t flags;
 };
-_Static_assert(sizeof(struct trace_record) == sizeof(struct sorted_item), "sorted in place");
+_Static_assert(offsetof(struct trace_record, time_ns) == 0 && sizeof(struct trace_record) <= SORTED_MAX_BYTES,
+	       "sorted in place");
 
 struct trace_content {
 	struct trace_record *records; /* sorted by time */

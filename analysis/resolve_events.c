@@ -480,7 +480,7 @@ int resolver__record(struct resolver *r, struct thread *t, const struct trace_re
 		return single(r, t, rec);
 	case TRACE_LOST:
 		return lost(r, t, rec);
-	case TRACE_KIND_MAX:
+	default:
 		break;
 	}
 	return 0;

@@ -13,6 +13,9 @@
  *                    log's "@" lines (@machine, @process, @source, ...) plus
  *     @module start=0x.. end=0x.. offset=0x.. path=..   one executable mapping
  *     @site 0xADDRESS source=N       code address -> @source number
+ *     @site 0xADDRESS source=N loop=static   ... an inline static loop of the compiler
+ *     @ident 0xADDRESS text=";FILE;FUNCTION;LINE;COLUMN;;"   what an event's ident points to (ident_t of
+ * libomp)
  *     @capture source=uprobes method=uprobe_multi ns_per_event=N resolution_ns=N attach_ns=N late=0|1
  *     @lost cause=NAME count=N       losses that belong to no thread, at the end
  *     @end reason=exit|detach|duration|shutdown end_ns=N events=N
@@ -76,22 +79,38 @@ struct trace_chunk {
  *   uint32_t tid, arg
  *   uint16_t cpu
  *   uint8_t  kind, flags
+ *   uint64_t extra  only with TRACE_COLUMN_EXTRA; else all 0
  * Events are ordered by time within one (chunk, cpu) only nearly; a reader
  * sorts by time. An event that causes another has the smaller time.
  */
 struct trace_events_head {
 	uint32_t count;
-	uint32_t reserved;
+	uint32_t columns; /* enum trace_columns */
 	uint64_t base_ns;
 };
 
-#define TRACE_EVENT_COLUMN_BYTES (4 * 8 + 2 * 4 + 2 + 1 + 1)
+enum trace_columns { TRACE_COLUMN_EXTRA = 1 };
+
+#define TRACE_EVENT_COLUMN_BYTES (5 * 8 + 2 * 4 + 2 + 1 + 1)
 #define TRACE_CHUNK_MAX_EVENTS 65536u
 
 /*
  * Events as they were observed, before creations are matched with bodies.
  * `key` names a runtime object while it lives (the runtime reuses it), `frame`
  * is the stack pointer, `site` a code address. Append only.
+ *
+ * `extra` of creations, undeferred tasks, taskloops, regions, waits, groups,
+ * singles, sections and cancels is the address of the source string that the
+ * compiler handed to the runtime (@ident), 0 where there is none.
+ *
+ * A team is named by its key on all its members. libgomp's encountering thread
+ * says TEAM_START and TEAM_STARTED; libomp's says MEMBER_BEGIN with number 0,
+ * which may come after that of its workers: a worker's team is that of the
+ * region-begin last before it whose member 0 has the same key.
+ *
+ * A key that is created again by the very task that it names (libomp's untied
+ * tasks) is no creation: that task leaves its thread at its next TASK_END and
+ * goes on at the next TASK_BEGIN with that key.
  */
 enum trace_kind {
 	TRACE_TASK_CREATE = 1,	   /* a deferred task: key, site = call site, arg = enum trace_task_flags */
@@ -112,6 +131,33 @@ enum trace_kind {
 	TRACE_GROUP_BEGIN = 14,	 /* a taskgroup opens; TRACE_WAIT_TASKGROUP closes it */
 	TRACE_SINGLE = 15,	 /* arg = 1 on the thread that executes it; its end is not observable */
 	TRACE_LOST = 16,	 /* arg = events of this thread that are missing here */
+	/* 17 is not used. */
+	TRACE_DEPEND = 18, /* key = address, arg = enum trace_depend; of the thread's open creation or, in a
+			      TRACE_WAIT_TASKWAIT_DEPEND, of that wait */
+	TRACE_TASK_BOUNDS = 19, /* key = lower, extra = upper (inclusive): iterations of a taskloop's task; of
+				   the open creation or, when none is open, of the task that has just begun */
+	TRACE_TASKLOOP_BEGIN = 20, /* a taskloop call: key = body function, site = call site, arg = flags */
+	TRACE_TASKLOOP_END = 21,
+	TRACE_TASK_FULFILL = 22, /* key = task: omp_fulfill_event for a detached task */
+	TRACE_CANCEL = 23,	 /* arg = enum trace_cancel, site = call site */
+	TRACE_LOOP_BEGIN = 24,	 /* key = lower, extra = upper, arg = enum trace_loop, site = call site */
+	TRACE_LOOP_PARAMS = 25,	 /* key = step, extra = chunk size (0 unknown), site = ident or 0; follows
+				    TRACE_LOOP_BEGIN on the same thread at once */
+	TRACE_CHUNK_NEXT = 26,	/* the thread's open chunk is over, it asks for the next; begins the loop of a
+				   combined construct if none is open */
+	TRACE_CHUNK_BEGIN = 27, /* key = lower, extra = upper, arg = TRACE_LOOP_UPPER_EXCLUSIVE or 0 */
+	TRACE_CHUNK_STRIDE = 28, /* key = stride; follows TRACE_CHUNK_BEGIN: the thread also executes the
+				    chunks lower + stride, lower + 2 stride, ..., not seen one by one */
+	TRACE_LOOP_END = 29,
+	TRACE_SECTIONS_BEGIN = 30, /* arg = number of sections | TRACE_SECTIONS_OF_REGION, site = call site */
+	TRACE_SECTION_NEXT = 31,   /* as TRACE_CHUNK_NEXT */
+	TRACE_SECTION_BEGIN = 32,  /* arg = number from 0 */
+	TRACE_SECTIONS_END = 33,
+	TRACE_SINGLE_END = 34, /* only where it is observable; see TRACE_SINGLE */
+	TRACE_LOCK_WAIT = 35,  /* at the time the lock was got: key = lock, extra = time the wait began, arg =
+				  enum  trace_lock, site = call site */
+	TRACE_STATIC_SHARE = 36, /* site = call of omp_get_num_threads; where that site is said to be one
+				    (@site ... loop=static), an inline static loop begins here */
 	TRACE_KIND_MAX
 };
 
@@ -120,6 +166,58 @@ enum trace_wait {
 	TRACE_WAIT_TASKGROUP = 2,
 	TRACE_WAIT_BARRIER = 3,
 	TRACE_WAIT_REGION_END = 4, /* the implicit barrier that ends a region */
+	TRACE_WAIT_TASKWAIT_DEPEND = 5,
+	TRACE_WAIT_BARRIER_IMPLICIT = 6, /* the end of a worksharing construct */
+	TRACE_WAIT_TASKYIELD = 7,
+};
+
+enum trace_depend {
+	TRACE_DEPEND_IN = 1,
+	TRACE_DEPEND_OUT = 2,
+	TRACE_DEPEND_INOUT = 3,
+	TRACE_DEPEND_MUTEXINOUTSET = 4,
+	TRACE_DEPEND_INOUTSET = 5,
+	TRACE_DEPEND_ALL = 6,	   /* omp_all_memory */
+	TRACE_DEPEND_UNREAD = 255, /* key = number of dependences of this task that are not recorded */
+};
+
+enum trace_cancel {
+	TRACE_CANCEL_PARALLEL = 1,
+	TRACE_CANCEL_LOOP = 2,
+	TRACE_CANCEL_SECTIONS = 4,
+	TRACE_CANCEL_TASKGROUP = 8,
+	TRACE_CANCEL_POINT = 16, /* set at a cancellation point that found the construct cancelled */
+};
+
+/* arg of TRACE_LOOP_BEGIN: the schedule in the low byte, bits above. */
+enum trace_loop {
+	TRACE_LOOP_STATIC = 1,
+	TRACE_LOOP_DYNAMIC = 2,
+	TRACE_LOOP_GUIDED = 3,
+	TRACE_LOOP_AUTO = 4,
+	TRACE_LOOP_RUNTIME = 5,
+	TRACE_LOOP_SCHEDULE = 0xff,
+	TRACE_LOOP_ORDERED = 1 << 8,
+	TRACE_LOOP_NONMONOTONIC = 1 << 9,
+	TRACE_LOOP_DOACROSS = 1 << 10,
+	TRACE_LOOP_UNSIGNED = 1 << 11,
+	TRACE_LOOP_OF_REGION =
+		1 << 12, /* follows TRACE_REGION_BEGIN: describes the loop that its members begin */
+	TRACE_LOOP_UPPER_EXCLUSIVE = 1 << 13,
+	TRACE_LOOP_IS_SECTIONS = 1 << 14, /* a static loop over the numbers of sections */
+	TRACE_LOOP_BOUNDS_HIDDEN = 1 << 15,
+	TRACE_LOOP_DISTRIBUTE = 1 << 16,
+};
+
+#define TRACE_SECTIONS_OF_REGION (1u << 31)
+#define TRACE_REGION_TEAMS (1u << 31) /* in arg of TRACE_REGION_BEGIN */
+
+enum trace_lock {
+	TRACE_LOCK_CRITICAL = 1,
+	TRACE_LOCK_ORDERED = 2,
+	TRACE_LOCK_OMP = 3,
+	TRACE_LOCK_DOACROSS = 4,
+	TRACE_LOCK_ATOMIC = 5,
 };
 
 /* Bits of arg on creations. */
@@ -130,6 +228,10 @@ enum trace_task_flags {
 	TRACE_TASK_DEPEND = 1 << 3,
 	TRACE_TASK_PRIORITY = 1 << 4,
 	TRACE_TASK_DETACH = 1 << 5,
+	TRACE_TASK_OF_TASKLOOP = 1 << 6,
+	TRACE_TASK_SPLIT = 1 << 7,   /* made by the runtime itself to split a taskloop */
+	TRACE_TASK_NOGROUP = 1 << 8, /* taskloop nogroup */
+	TRACE_TASK_TARGET = 1 << 9,
 };
 
 /* trace event flags */

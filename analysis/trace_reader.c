@@ -165,17 +165,20 @@ static uint32_t get32(const char *column, size_t i)
 static int events_chunk(struct trace_reader *r, const char *raw, size_t bytes)
 {
 	struct trace_events_head head;
-	const char *time, *key, *site, *frame, *tid, *arg, *cpu, *kind, *flags;
+	const char *time, *key, *site, *frame, *tid, *arg, *cpu, *kind, *flags, *extra = NULL;
 	uint64_t now, last_site = 0;
 	uint32_t last_index = 0;
-	size_t n;
+	size_t n, event_bytes;
 	int error;
 
 	if (bytes < sizeof(head))
 		return damaged(r, "a chunk of events without its head");
 	memcpy(&head, raw, sizeof(head));
 	n = head.count;
-	if (n > TRACE_CHUNK_MAX_EVENTS || bytes != sizeof(head) + n * TRACE_EVENT_COLUMN_BYTES)
+	if (head.columns & ~(uint32_t)TRACE_COLUMN_EXTRA)
+		return damaged(r, "columns of events that are not known; was it written by a newer graind?");
+	event_bytes = TRACE_EVENT_COLUMN_BYTES - (head.columns & TRACE_COLUMN_EXTRA ? 0 : sizeof(uint64_t));
+	if (n > TRACE_CHUNK_MAX_EVENTS || bytes != sizeof(head) + n * event_bytes)
 		return damaged(r, "a chunk whose length does not fit its %u events", head.count);
 	time = raw + sizeof(head);
 	key = time + n * 8;
@@ -186,6 +189,8 @@ static int events_chunk(struct trace_reader *r, const char *raw, size_t bytes)
 	cpu = arg + n * 4;
 	kind = cpu + n * 2;
 	flags = kind + n;
+	if (head.columns & TRACE_COLUMN_EXTRA)
+		extra = flags + n;
 	for (size_t i = 0; i < n; i++) {
 		if (kind[i] < 1 || kind[i] >= TRACE_KIND_MAX)
 			return damaged(r, "an event of unknown kind %u; was it written by a newer graind?",
@@ -201,6 +206,7 @@ static int events_chunk(struct trace_reader *r, const char *raw, size_t bytes)
 		rec->time_ns = now;
 		rec->key = get64(key, i);
 		rec->frame = get64(frame, i);
+		rec->extra = extra ? get64(extra, i) : 0;
 		rec->arg = get32(arg, i);
 		memcpy(&rec->cpu, cpu + i * 2, 2);
 		rec->kind = (uint8_t)kind[i];
@@ -407,8 +413,8 @@ int trace_reader__read(int fd, const char *path, const struct grain_load_opts *o
 	ZSTD_freeDCtx(r.zstd);
 	if (!error) {
 		r.stream->truth.events = r.content.count;
-		error = sorted_items__sort((struct sorted_item *)r.content.records, NULL, r.content.count,
-					   &r.budget);
+		error = sorted_items__sort(r.content.records, sizeof(*r.content.records), NULL,
+					   r.content.count, &r.budget);
 	}
 	if (!error && r.stream->info.source[0] == '\0')
 		error = (r.stream->info.source = strdup("uprobes")) ? 0 : -ENOMEM;

@@ -42,8 +42,14 @@ const volatile __u32 slots_shift = 16;
 /* Set once anything was lost, so that the usual event does not look. */
 __u32 any_lost = 0;
 
-static __always_inline bool ring__put(struct ring_ctl *ctl, __u32 cpu, __u64 id, __u64 frame, __u32 kind,
-				      __u32 flags, __u64 key, __u64 site, __u32 arg)
+/* What one event says besides when and where. */
+struct ring_record {
+	__u64 frame, key, site, extra;
+	__u32 arg, kind, flags;
+};
+
+static __always_inline bool ring__put(struct ring_ctl *ctl, __u32 cpu, __u64 id,
+				      const struct ring_record *record)
 {
 	__u32 mask = (1u << slots_shift) - 1;
 	__u64 now = bpf_ktime_get_ns();
@@ -56,14 +62,15 @@ static __always_inline bool ring__put(struct ring_ctl *ctl, __u32 cpu, __u64 id,
 	if (!slot)
 		return false;
 	slot->time_ns = now;
-	slot->frame = frame;
-	slot->key = key;
-	slot->site = site;
+	slot->frame = record->frame;
+	slot->key = record->key;
+	slot->site = record->site;
+	slot->extra = record->extra;
 	slot->tgid = id >> 32;
 	slot->tid = id;
-	slot->arg = arg;
-	slot->kind = kind;
-	slot->flags = flags;
+	slot->arg = record->arg;
+	slot->kind = record->kind;
+	slot->flags = record->flags;
 	barrier();
 	*(volatile __u32 *)&slot->seq = (__u32)position + 1;
 	return true;
@@ -92,24 +99,26 @@ static __noinline void ring__report_lost(struct ring_ctl *ctl, __u32 cpu, __u64 
 	if (!ctl)
 		return;
 	state = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
-	if (state && state->lost && ring__put(ctl, cpu, id, 0, RING_LOST, 0, 0, 0, state->lost))
+	if (!state || !state->lost)
+		return;
+	struct ring_record record = {.kind = RING_LOST, .arg = state->lost};
+	if (ring__put(ctl, cpu, id, &record))
 		state->lost = 0;
 }
 
 /* `id` is what bpf_get_current_pid_tgid() returned. */
-static __always_inline void ring__emit(__u64 id, __u64 frame, __u32 kind, __u32 flags, __u64 key, __u64 site,
-				       __u32 arg)
+static __always_inline void ring__emit(__u64 id, const struct ring_record *record)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct ring_ctl *ctl = bpf_map_lookup_elem(&ring_ctl, &cpu);
 
 	if (!ctl)
 		return;
-	if (flags)
+	if (record->flags)
 		__sync_fetch_and_add(&ctl->loss[RING_LOSS_FAULT], 1);
 	if (any_lost)
 		ring__report_lost(ctl, cpu, id);
-	if (!ring__put(ctl, cpu, id, frame, kind, flags, key, site, arg))
+	if (!ring__put(ctl, cpu, id, record))
 		ring__count_lost(ctl);
 }
 

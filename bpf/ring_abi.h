@@ -57,14 +57,104 @@ enum ring_kind {
 	RING_SINGLE = 15,	   /* arg 1 when this thread won */
 	RING_LOST = 16,		   /* arg events of this thread missing before here */
 	RING_CALIBRATE = 17,	   /* the daemon's own cost measurement */
+	RING_DEPEND = 18, /* key address, arg enum ring_depend; of the open creation or dependence wait */
+	RING_TASK_BOUNDS = 19,	  /* key lower, extra upper; of the open creation or the task just begun */
+	RING_TASKLOOP_BEGIN = 20, /* key body function, site call site, arg flags, extra ident */
+	RING_TASKLOOP_END = 21,	  /* - */
+	RING_TASK_FULFILL = 22,	  /* key task */
+	RING_CANCEL = 23,	  /* arg enum ring_cancel; site call site */
+	RING_LOOP_BEGIN = 24,	  /* key lower, extra upper, arg enum ring_loop, site call site */
+	RING_LOOP_PARAMS = 25,	  /* key step, extra chunk size (0 unknown), site ident; follows LOOP_BEGIN */
+	RING_CHUNK_NEXT = 26,	  /* asks for the next chunk: the open one is over */
+	RING_CHUNK_BEGIN = 27,	  /* key lower, extra upper, arg enum ring_loop's UPPER_EXCLUSIVE or 0 */
+	RING_CHUNK_STRIDE =
+		28,	    /* key stride; follows CHUNK_BEGIN: static chunks that are not seen one by one */
+	RING_LOOP_END = 29, /* no iterations left for this thread */
+	RING_SECTIONS_BEGIN =
+		30, /* arg number of sections | RING_SECTIONS_OF_REGION, site call site, extra ident */
+	RING_SECTION_NEXT = 31,	 /* asks for the next section: the open one is over */
+	RING_SECTION_BEGIN = 32, /* arg number from 0 */
+	RING_SECTIONS_END = 33,	 /* no sections left for this thread */
+	RING_SINGLE_END = 34,	 /* the thread that executes the single leaves it */
+	RING_LOCK_WAIT =
+		35, /* recorded when got: key lock, extra time the wait began, arg enum ring_lock, site */
+	RING_STATIC_SHARE = 36, /* site call site of omp_get_num_threads: maybe an inline static loop */
 	RING_KIND_MAX
 };
 
 enum ring_wait {
 	RING_WAIT_TASKWAIT = 1,
 	RING_WAIT_TASKGROUP = 2,
-	RING_WAIT_BARRIER = 3,	  /* explicit, or implicit at the end of a worksharing construct */
-	RING_WAIT_REGION_END = 4, /* the barrier that ends a parallel region */
+	RING_WAIT_BARRIER = 3,		/* explicit, or implicit at the end of a worksharing construct */
+	RING_WAIT_REGION_END = 4,	/* the barrier that ends a parallel region */
+	RING_WAIT_TASKWAIT_DEPEND = 5,	/* taskwait depend; dependences of an undeferred task */
+	RING_WAIT_BARRIER_IMPLICIT = 6, /* known to be the end of a worksharing construct */
+	RING_WAIT_TASKYIELD = 7,
+};
+
+enum ring_depend {
+	RING_DEPEND_IN = 1,
+	RING_DEPEND_OUT = 2, /* out and inout are one where the runtime does not tell them apart */
+	RING_DEPEND_INOUT = 3,
+	RING_DEPEND_MUTEXINOUTSET = 4,
+	RING_DEPEND_INOUTSET = 5,
+	RING_DEPEND_ALL = 6,	  /* omp_all_memory */
+	RING_DEPEND_UNREAD = 255, /* key: number of dependences that were not read */
+};
+
+/* Bits of arg of task creations, undeferred tasks and taskloops: what all runtimes are translated to. */
+enum ring_task {
+	RING_TASK_UNTIED = 1 << 0,
+	RING_TASK_FINAL = 1 << 1,
+	RING_TASK_MERGEABLE = 1 << 2,
+	RING_TASK_HAS_DEPEND = 1 << 3,
+	RING_TASK_PRIORITY = 1 << 4,
+	RING_TASK_DETACH = 1 << 5,
+	RING_TASK_OF_TASKLOOP = 1 << 6,
+	RING_TASK_SPLIT = 1 << 7,   /* made by the runtime itself to split a taskloop */
+	RING_TASK_NOGROUP = 1 << 8, /* taskloop nogroup */
+	RING_TASK_TARGET = 1 << 9,
+	RING_TASK_RAW_GOMP = 1u << 31, /* the rest is what GOMP_task or GOMP_taskloop was given */
+};
+
+enum ring_cancel {
+	RING_CANCEL_PARALLEL = 1,
+	RING_CANCEL_LOOP = 2,
+	RING_CANCEL_SECTIONS = 4,
+	RING_CANCEL_TASKGROUP = 8,
+	RING_CANCEL_POINT =
+		16, /* at a cancellation point that found it cancelled, not at the cancel itself */
+};
+
+/* Low byte: the schedule; above: bits. */
+enum ring_loop {
+	RING_LOOP_STATIC = 1,
+	RING_LOOP_DYNAMIC = 2,
+	RING_LOOP_GUIDED = 3,
+	RING_LOOP_AUTO = 4,
+	RING_LOOP_RUNTIME = 5, /* as OMP_SCHEDULE says */
+	RING_LOOP_SCHEDULE = 0xff,
+	RING_LOOP_ORDERED = 1 << 8,
+	RING_LOOP_NONMONOTONIC = 1 << 9,
+	RING_LOOP_DOACROSS = 1 << 10,
+	RING_LOOP_UNSIGNED = 1 << 11, /* bounds are unsigned 64-bit numbers */
+	RING_LOOP_OF_REGION =
+		1 << 12, /* follows REGION_BEGIN: the loop of a combined construct, not yet begun */
+	RING_LOOP_UPPER_EXCLUSIVE = 1 << 13,
+	RING_LOOP_IS_SECTIONS = 1 << 14, /* clang's sections: a static loop over their numbers */
+	RING_LOOP_BOUNDS_HIDDEN = 1 << 15,
+	RING_LOOP_DISTRIBUTE = 1 << 16,
+};
+
+#define RING_SECTIONS_OF_REGION (1u << 31)
+#define RING_REGION_TEAMS (1u << 31) /* in arg of REGION_BEGIN: a teams construct on the host */
+
+enum ring_lock {
+	RING_LOCK_CRITICAL = 1,
+	RING_LOCK_ORDERED = 2,
+	RING_LOCK_OMP = 3,
+	RING_LOCK_DOACROSS = 4, /* ordered depend(sink) */
+	RING_LOCK_ATOMIC = 5,
 };
 
 /* ring_event.flags */
@@ -75,7 +165,7 @@ struct ring_event {
 	RING_U64 frame;	  /* stack pointer; closes frames whose end was not seen */
 	RING_U64 key;
 	RING_U64 site;
-	RING_U64 spare;
+	RING_U64 extra;
 	RING_U32 tgid; /* in the initial PID namespace */
 	RING_U32 tid;
 	RING_U32 arg;

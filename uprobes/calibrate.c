@@ -95,7 +95,7 @@ static int measure(enum capture_method method, double *ns_per_event)
 
 		without = t < without ? t : without;
 	}
-	r = capture__attach_points(capture, &point, 1, "/proc/self/exe", NULL);
+	r = capture__attach_points(capture, RUNTIME_LIBGOMP, &point, 1, "/proc/self/exe", NULL);
 	if (r)
 		goto out;
 	capture__enable(capture);

@@ -2,7 +2,7 @@
 #include "uprobes/capture.h"
 #include "uprobes/probe_links.h"
 
-#include "bpf/libgomp.skel.h"
+#include "bpf/openmp.skel.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 #define MIN_SLOTS_PER_CPU 1024u
 
 struct capture {
-	struct libgomp_bpf *skeleton;
+	struct openmp_bpf *skeleton;
 	struct probe_links *links;
 	pid_t pid;
 	bool multi;
@@ -52,7 +52,7 @@ void capture__free(struct capture *capture)
 		munmap(capture->ctl, capture->ctl_bytes);
 	if (capture->events)
 		munmap(capture->events, capture->event_bytes);
-	libgomp_bpf__destroy(capture->skeleton);
+	openmp_bpf__destroy(capture->skeleton);
 	free(capture);
 }
 
@@ -94,7 +94,7 @@ static int explain_load(struct uprobes_error *err, int code)
 
 static int load(struct capture *capture, struct uprobes_error *err)
 {
-	struct libgomp_bpf *skeleton = libgomp_bpf__open();
+	struct openmp_bpf *skeleton = openmp_bpf__open();
 	int r;
 
 	if (!skeleton)
@@ -102,12 +102,15 @@ static int load(struct capture *capture, struct uprobes_error *err)
 	capture->skeleton = skeleton;
 	skeleton->rodata->target_tgid = (uint32_t)capture->pid;
 	skeleton->rodata->slots_shift = (uint32_t)__builtin_ctz(capture->slots);
-	if (capture->multi)
+	if (capture->multi) {
 		bpf_program__set_expected_attach_type(skeleton->progs.libgomp_probe,
 						      (enum bpf_attach_type)PROBE_ATTACH_UPROBE_MULTI);
+		bpf_program__set_expected_attach_type(skeleton->progs.libomp_probe,
+						      (enum bpf_attach_type)PROBE_ATTACH_UPROBE_MULTI);
+	}
 	if ((r = bpf_map__set_max_entries(skeleton->maps.ring_ctl, capture->cpus)) ||
 	    (r = bpf_map__set_max_entries(skeleton->maps.ring_slots, capture->cpus * capture->slots)) ||
-	    (r = libgomp_bpf__load(skeleton)))
+	    (r = openmp_bpf__load(skeleton)))
 		return explain_load(err, r);
 	return 0;
 }
@@ -139,7 +142,7 @@ static int choose_method(struct capture *capture, enum capture_method method, st
 			 "leave the choice to graind or ask for perf");
 		return -EOPNOTSUPP;
 	}
-	libgomp_bpf__destroy(capture->skeleton);
+	openmp_bpf__destroy(capture->skeleton);
 	capture->skeleton = NULL;
 	capture->multi = false;
 	return load(capture, err);
@@ -191,17 +194,20 @@ out:
 int capture__attach(struct capture *capture, const struct probe_plan *plan, const char *path,
 		    struct uprobes_error *err)
 {
-	return capture__attach_points(capture, probe_plan__point(plan, 0), probe_plan__count(plan), path,
-				      err);
+	return capture__attach_points(capture, probe_plan__runtime(plan), probe_plan__point(plan, 0),
+				      probe_plan__count(plan), path, err);
 }
 
-int capture__attach_points(struct capture *capture, const struct probe_point *points, size_t count,
-			   const char *path, struct uprobes_error *err)
+int capture__attach_points(struct capture *capture, enum probe_runtime runtime,
+			   const struct probe_point *points, size_t count, const char *path,
+			   struct uprobes_error *err)
 {
+	struct bpf_program *program = runtime == RUNTIME_LIBOMP ? capture->skeleton->progs.libomp_probe
+								: capture->skeleton->progs.libgomp_probe;
 	struct uprobes_error ignored;
 
-	return probe_links__attach(capture->links, capture->skeleton->progs.libgomp_probe, capture->multi,
-				   points, count, path, capture->pid, err ? err : &ignored);
+	return probe_links__attach(capture->links, program, capture->multi, points, count, path, capture->pid,
+				   err ? err : &ignored);
 }
 
 void capture__enable(struct capture *capture)

@@ -36,9 +36,10 @@ int capture__open(const struct capture_opts *opts, struct capture **out, struct 
 /* `path` must be openable by the caller, e.g. /proc/PID/root/usr/lib/... */
 int capture__attach(struct capture *capture, const struct probe_plan *plan, const char *path,
 		    struct uprobes_error *err);
-/* The same for points that are not of a plan. */
-int capture__attach_points(struct capture *capture, const struct probe_point *points, size_t count,
-			   const char *path, struct uprobes_error *err);
+/* The same for points that are not of a plan; they are read as those of `runtime`. */
+int capture__attach_points(struct capture *capture, enum probe_runtime runtime,
+			   const struct probe_point *points, size_t count, const char *path,
+			   struct uprobes_error *err);
 void capture__enable(struct capture *capture);
 void capture__disable(struct capture *capture);
 void capture__free(struct capture *capture);

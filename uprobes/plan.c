@@ -13,6 +13,7 @@
 struct probe_plan {
 	struct elf_image *image; /* names of functions live in it */
 	char *path;
+	enum probe_runtime runtime;
 	struct probe_point *points;
 	size_t count;
 	const char *missing[MAX_MISSING + 1];
@@ -34,10 +35,14 @@ const char *probe_plan__path(const struct probe_plan *plan)
 	return plan->path;
 }
 
-const char *probe_plan__runtime(const struct probe_plan *plan)
+enum probe_runtime probe_plan__runtime(const struct probe_plan *plan)
 {
-	(void)plan;
-	return "libgomp";
+	return plan->runtime;
+}
+
+const char *probe_runtime__name(enum probe_runtime runtime)
+{
+	return runtime == RUNTIME_LIBOMP ? "libomp" : "libgomp";
 }
 
 const char *probe_plan__build_id(const struct probe_plan *plan)
@@ -77,8 +82,9 @@ bool planner__function(const struct planner *planner, const char *name, struct c
 int planner__refuse(struct planner *planner, const char *what)
 {
 	snprintf(planner->err->text, sizeof(planner->err->text),
-		 "%s: %s not found in this libgomp; it cannot be observed (please report its build-id %s)",
-		 planner->plan->path, what, probe_plan__build_id(planner->plan));
+		 "%s: %s not found in this %s; it cannot be observed (please report its build-id %s)",
+		 planner->plan->path, what, probe_runtime__name(planner->plan->runtime),
+		 probe_plan__build_id(planner->plan));
 	return -ENOTSUP;
 }
 
@@ -179,6 +185,16 @@ const char *cookie_reg__name(uint32_t reg)
 	return reg < COOKIE_REG_NONE ? cookie_regs[reg].name : "?";
 }
 
+static int plan_libgomp__find(struct planner *planner)
+{
+	int r;
+
+	if ((r = plan_tasks__find(planner)) || (r = plan_teams__find(planner)) ||
+	    (r = plan_waits__find(planner)) || (r = plan_worksharing__find(planner)))
+		return r;
+	return 0;
+}
+
 int probe_plan__create(const char *path, struct probe_plan **out, struct uprobes_error *err)
 {
 	struct uprobes_error ignored;
@@ -196,25 +212,23 @@ int probe_plan__create(const char *path, struct probe_plan **out, struct uprobes
 		goto out;
 	planner.image = plan->image;
 	planner.plan = plan;
-	if (!elf_image__find(plan->image, "GOMP_parallel") || !elf_image__find(plan->image, "GOMP_task")) {
+	if (elf_image__find(plan->image, "__kmpc_fork_call")) {
+		plan->runtime = RUNTIME_LIBOMP;
+	} else if (!elf_image__find(plan->image, "GOMP_parallel") ||
+		   !elf_image__find(plan->image, "GOMP_task")) {
 		snprintf(planner.err->text, sizeof(planner.err->text),
-			 "%s: no GNU OpenMP runtime in it (GOMP_parallel and GOMP_task are not exported)",
+			 "%s: no OpenMP runtime in it (neither GOMP_parallel and GOMP_task nor "
+			 "__kmpc_fork_call are exported)",
 			 path);
 		r = -ENOENT;
-		goto out;
-	}
-	if (elf_image__find(plan->image, "__kmpc_fork_call")) {
-		snprintf(planner.err->text, sizeof(planner.err->text),
-			 "%s: is LLVM's OpenMP runtime; this version observes GNU libgomp only", path);
-		r = -ENOTSUP;
 		goto out;
 	}
 	r = code__load(plan->image, &code, planner.err);
 	if (r)
 		goto out;
 	planner.code = code;
-	if ((r = plan_tasks__find(&planner)) || (r = plan_teams__find(&planner)) ||
-	    (r = plan_waits__find(&planner)) || (r = planner.status))
+	r = plan->runtime == RUNTIME_LIBOMP ? plan_libomp__find(&planner) : plan_libgomp__find(&planner);
+	if (r || (r = planner.status))
 		goto out;
 	*out = plan;
 	plan = NULL;

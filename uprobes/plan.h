@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where to probe a libgomp file: found from its exported symbols and by
+ * Where to probe the file of an OpenMP runtime: found from its exported symbols and by
  * disassembling the few functions involved, never from a table of versions.
  */
 #ifndef GRAIND_PLAN_H
@@ -13,6 +13,13 @@
 struct uprobes_error {
 	char text[512]; /* one line: what was not found or refused, and what to do */
 };
+
+enum probe_runtime {
+	RUNTIME_LIBGOMP, /* GCC's */
+	RUNTIME_LIBOMP,	 /* LLVM's, and Intel's libiomp5 */
+};
+/* "libgomp", "libomp" */
+const char *probe_runtime__name(enum probe_runtime runtime);
 
 enum probe_cost {
 	PROBE_EMULATED,	      /* the kernel emulates the instruction in the trap: cheap */
@@ -43,7 +50,7 @@ int probe_plan__create(const char *path, struct probe_plan **out, struct uprobes
 void probe_plan__free(struct probe_plan *plan);
 
 const char *probe_plan__path(const struct probe_plan *plan);
-const char *probe_plan__runtime(const struct probe_plan *plan);	 /* "libgomp" */
+enum probe_runtime probe_plan__runtime(const struct probe_plan *plan);
 const char *probe_plan__build_id(const struct probe_plan *plan); /* hex, or "" */
 size_t probe_plan__count(const struct probe_plan *plan);
 const struct probe_point *probe_plan__point(const struct probe_plan *plan, size_t index);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shared by the files that find the points of a libgomp; private to uprobes/. */
+/* Shared by the files that find the points of a runtime; private to uprobes/. */
 #ifndef GRAIND_PLANNER_H
 #define GRAIND_PLANNER_H
 
@@ -54,8 +54,15 @@ size_t planner__entry_point(const struct planner *planner, size_t first, unsigne
 uint32_t planner__cookie_reg(uint16_t reg);
 const char *cookie_reg__name(uint32_t reg);
 
-int plan_tasks__find(struct planner *planner); /* creations and bodies */
-int plan_teams__find(struct planner *planner); /* regions and their members */
-int plan_waits__find(struct planner *planner); /* taskwait, taskgroup, barriers, single */
+/* libgomp */
+int plan_tasks__find(struct planner *planner);	     /* creations and bodies */
+int plan_teams__find(struct planner *planner);	     /* regions and their members */
+int plan_waits__find(struct planner *planner);	     /* taskwait, taskgroup, barriers, single */
+int plan_worksharing__find(struct planner *planner); /* loops, sections, copyprivate, ordered, locks */
+
+/* libomp: all of it */
+int plan_libomp__find(struct planner *planner);
+/* Called by it. */
+int plan_libomp_worksharing__find(struct planner *planner); /* loops, sections, single, ordered, locks */
 
 #endif

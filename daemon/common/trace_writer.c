@@ -24,6 +24,7 @@ struct columns {
 	uint32_t tid[TRACE_CHUNK_MAX_EVENTS], arg[TRACE_CHUNK_MAX_EVENTS];
 	uint16_t cpu[TRACE_CHUNK_MAX_EVENTS];
 	uint8_t kind[TRACE_CHUNK_MAX_EVENTS], flags[TRACE_CHUNK_MAX_EVENTS];
+	uint64_t extra[TRACE_CHUNK_MAX_EVENTS];
 };
 _Static_assert(sizeof(struct columns) == TRACE_CHUNK_MAX_EVENTS * TRACE_EVENT_COLUMN_BYTES, "columns");
 
@@ -34,6 +35,7 @@ struct trace_writer {
 	uint64_t sequence;
 	uint64_t base_ns, last_ns;
 	uint32_t buffered; /* events */
+	bool extras;	   /* of them: any has an extra */
 	uint32_t text_used, text_lines;
 	struct trace_writer_stats stats;
 	ZSTD_CCtx *zstd;
@@ -138,14 +140,16 @@ static int flush_events(struct trace_writer *w)
 		void *at;
 		size_t bytes;
 	} columns[] = {{c->time, 8}, {c->key, 8}, {c->site, 8}, {c->frame, 8}, {c->tid, 4},
-		       {c->arg, 4},  {c->cpu, 2}, {c->kind, 1}, {c->flags, 1}};
+		       {c->arg, 4},  {c->cpu, 2}, {c->kind, 1}, {c->flags, 1}, {c->extra, 8}};
 	char *to = (char *)c;
 	int error;
 
 	if (!w->buffered)
 		return 0;
-	w->raw->head = (struct trace_events_head){.count = w->buffered, .base_ns = w->base_ns};
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+	w->raw->head = (struct trace_events_head){.count = w->buffered,
+						  .columns = w->extras ? TRACE_COLUMN_EXTRA : 0,
+						  .base_ns = w->base_ns};
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]) - !w->extras; i++) {
 		memmove(to, columns[i].at, columns[i].bytes * w->buffered);
 		to += columns[i].bytes * w->buffered;
 	}
@@ -156,6 +160,7 @@ static int flush_events(struct trace_writer *w)
 		remember(w, error);
 	}
 	w->buffered = 0;
+	w->extras = false;
 	return error;
 }
 
@@ -287,6 +292,8 @@ int trace_writer__events(struct trace_writer *writer, const struct trace_event *
 		c->cpu[n] = e->cpu;
 		c->kind[n] = e->kind;
 		c->flags[n] = e->flags;
+		c->extra[n] = e->extra;
+		writer->extras |= e->extra != 0;
 		writer->last_ns = e->time_ns;
 		writer->stats.events++;
 		if (++writer->buffered == TRACE_CHUNK_MAX_EVENTS)

@@ -25,7 +25,7 @@ struct trace_writer;
 /* One event; the fields of trace_format.h's columns. */
 struct trace_event {
 	uint64_t time_ns;
-	uint64_t key, site, frame;
+	uint64_t key, site, frame, extra;
 	uint32_t tid, arg;
 	uint16_t cpu;
 	uint8_t kind; /* enum trace_kind */

@@ -182,8 +182,8 @@ static json_t *plan_json(const struct probe_plan *plan)
 	for (size_t i = 0; (name = probe_plan__missing(plan, i)); i++)
 		json_array_append_new(missing, json_string(name));
 	return json_pack("{s:s, s:s, s:s, s:o, s:o}", "path", probe_plan__path(plan), "runtime",
-			 probe_plan__runtime(plan), "build_id", probe_plan__build_id(plan), "points", points,
-			 "missing", missing);
+			 probe_runtime__name(probe_plan__runtime(plan)), "build_id",
+			 probe_plan__build_id(plan), "points", points, "missing", missing);
 }
 
 static void print_json(const struct check *checks, size_t count, const struct probe_plan *plan,
@@ -265,8 +265,8 @@ int verb__doctor(struct ctl *ctl, int argc, char **argv)
 			char clean[PATH_MAX];
 
 			text__clean(clean, sizeof(clean), path);
-			printf("\n%s: %s, build id %.16s\n\n", probe_plan__runtime(plan), clean,
-			       probe_plan__build_id(plan)[0] ? probe_plan__build_id(plan) : "none");
+			printf("\n%s: %s, build id %.16s\n\n", probe_runtime__name(probe_plan__runtime(plan)),
+			       clean, probe_plan__build_id(plan)[0] ? probe_plan__build_id(plan) : "none");
 			result = print_plan(plan);
 		} else if (!options.runtime) {
 			printf("%-18s %-7s ", "OpenMP runtime", "no");

@@ -77,7 +77,7 @@ static void interpret(struct ring_to_trace *to, const struct ring_event *in, str
 	case RING_TASK_CREATE:
 	case RING_UNDEFERRED_BEGIN:
 		counts->grains++;
-		out->arg = task_flags(in->arg);
+		out->arg = in->arg & RING_TASK_RAW_GOMP ? task_flags(in->arg) : in->arg;
 		site_set__add(to->sites, in->site, "task", true);
 		break;
 	case RING_TASK_BEGIN:
@@ -136,6 +136,7 @@ int ring_to_trace__convert(struct ring_to_trace *to, unsigned int cpu, const str
 			.key = in->key,
 			.site = in->site,
 			.frame = in->frame,
+			.extra = in->extra,
 			.tid = in->tid,
 			.arg = in->arg,
 			.cpu = (uint16_t)cpu,

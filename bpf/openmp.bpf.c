@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The uprobe programs: one per runtime, for all of its points; the attach
+ * cookie says what the point stands for and where its operands are (cookie.h).
+ */
+#include "bpf/libgomp.bpf.h"
+#include "bpf/libomp.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Thread group to record; 0 = all. */
+const volatile __u32 target_tgid = 0;
+
+/* The one switch: attaching many probes is not atomic, turning this is. */
+__u32 enabled = 0;
+
+/*
+ * The readers fill `record`, which is then recorded; they may record further
+ * events before it, and RING_NONE drops it.
+ */
+
+/* Whether this hit is recorded; fills what every event has. */
+static __always_inline bool hit(struct pt_regs *ctx, __u64 *id, __u64 *cookie, struct ring_record *record)
+{
+	if (!*(volatile __u32 *)&enabled)
+		return false;
+	*id = bpf_get_current_pid_tgid();
+	if (target_tgid && *id >> 32 != target_tgid)
+		return false;
+	*cookie = bpf_get_attach_cookie(ctx);
+	if (COOKIE_WHEN(*cookie) &&
+	    will_jump(ctx->flags, COOKIE_CC(*cookie)) != (COOKIE_WHEN(*cookie) == COOKIE_IF_TAKEN))
+		return false;
+	record->frame = ctx->sp;
+	record->kind = COOKIE_KIND(*cookie);
+	return true;
+}
+
+SEC("uprobe")
+int libgomp_probe(struct pt_regs *ctx)
+{
+	struct ring_record record = {};
+	__u64 id, cookie;
+
+	if (!hit(ctx, &id, &cookie, &record))
+		return 0;
+	libgomp__read(ctx, id, cookie, &record);
+	if (record.kind != RING_NONE)
+		ring__emit(id, &record);
+	return 0;
+}
+
+SEC("uprobe")
+int libomp_probe(struct pt_regs *ctx)
+{
+	struct ring_record record = {};
+	__u64 id, cookie;
+
+	if (!hit(ctx, &id, &cookie, &record))
+		return 0;
+	libomp__read(ctx, id, cookie, &record);
+	if (record.kind != RING_NONE)
+		ring__emit(id, &record);
+	return 0;
+}
