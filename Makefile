@@ -12,7 +12,7 @@
 BUILD_PACKAGES := gcc clang llvm make pkg-config bpftool libbpf-dev libelf-dev libdw-dev \
 	libcapstone-dev libzstd-dev zlib1g-dev libmicrohttpd-dev libcurl4-openssl-dev \
 	libjansson-dev libsystemd-dev libgraphviz-dev
-TEST_PACKAGES := g++ binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 librsvg2-bin curl procps util-linux
+TEST_PACKAGES := g++ gfortran graphicsmagick sumaclust fasttree patchelf binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 librsvg2-bin curl procps util-linux
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -52,7 +52,7 @@ LDFLAGS += -pie -Wl,-z,relro,-z,now $(SANFLAGS)
 
 ANALYSIS_LIBS := -lzstd -lz -lm
 RENDER_LIBS := $(shell pkg-config --libs libgvc libcgraph 2>/dev/null)
-UPROBES_LIBS := $(shell pkg-config --libs libbpf libelf libdw capstone 2>/dev/null)
+UPROBES_LIBS := $(shell pkg-config --libs libbpf libelf libdw capstone 2>/dev/null) -lstdc++
 DAEMON_LIBS := $(shell pkg-config --libs libmicrohttpd libcurl jansson libsystemd 2>/dev/null) -lpthread
 
 objects = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c))
@@ -64,7 +64,12 @@ GRAIND_OBJ := $(call objects,daemon/graind)
 GRAINCTL_OBJ := $(call objects,daemon/grainctl)
 UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 OMP_PROGRAMS := $(patsubst tests/omp/%.c,$(B)/tests/omp/%,$(wildcard tests/omp/*.c))
-TOOLS := $(patsubst %.c,$(B)/%,$(wildcard tests/tools/*.c))
+# One program per OpenMP construct, by each compiler: NAME.gcc runs on libgomp, NAME.clang on libomp.
+CONSTRUCTS := $(wildcard tests/omp/constructs/*.c tests/omp/constructs/*.cc)
+CONSTRUCT_FORTRAN := $(wildcard tests/omp/constructs/fortran/fortran_*.f90)
+CONSTRUCT_PROGRAMS := $(foreach c,gcc clang,$(patsubst %,$(B)/%.$(c),$(basename $(CONSTRUCTS)))) \
+	$(patsubst tests/omp/constructs/fortran/%.f90,$(B)/tests/omp/constructs/%.gcc,$(CONSTRUCT_FORTRAN))
+TOOLS := $(patsubst %.c,$(B)/%,$(filter-out %/ompt_truth.c,$(wildcard tests/tools/*.c)))
 
 all: $(B)/graind $(B)/grainctl
 
@@ -113,8 +118,36 @@ $(B)/tests/omp/%: tests/omp/%.c $(wildcard tests/omp/*.h)
 	$(say) OMP $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -O2 -g -Wall -Wextra -Werror -fopenmp -o $@ $< -lm
+CONSTRUCT_HEADERS := tests/omp/truth.h tests/omp/constructs/expect.h
+CONSTRUCT_FLAGS := -O2 -g -Wall -Wextra -Werror -fopenmp
+define construct_rule
+$(B)/tests/omp/constructs/%.$(1): tests/omp/constructs/%.$(2) $$(CONSTRUCT_HEADERS)
+	$$(say) OMP $$@
+	@mkdir -p $$(@D)
+	$$(Q)$(3) $$(CONSTRUCT_FLAGS) -o $$@ $$< -lm
+endef
+# 5.1 has masked.
+$(eval $(call construct_rule,gcc,c,$(CC) -std=gnu11))
+$(eval $(call construct_rule,gcc,cc,g++ -std=gnu++17))
+$(eval $(call construct_rule,clang,c,$(CLANG) -std=gnu11 -fopenmp-version=51))
+$(eval $(call construct_rule,clang,cc,clang++ -std=gnu++17 -fopenmp-version=51))
+$(B)/tests/omp/constructs/%.gcc: tests/omp/constructs/fortran/%.f90 $(wildcard tests/omp/constructs/fortran/*) $(CONSTRUCT_HEADERS)
+	$(say) OMP $@
+	@mkdir -p $@.objects
+	$(Q)$(CC) -std=gnu11 $(CONSTRUCT_FLAGS) -c -o $@.objects/truth.o tests/omp/constructs/fortran/truth_for_fortran.c
+	$(Q)gfortran -cpp $(CONSTRUCT_FLAGS) -J $@.objects -c -o $@.objects/module.o tests/omp/constructs/fortran/truth_module.f90
+	$(Q)gfortran -cpp $(CONSTRUCT_FLAGS) -J $@.objects -o $@ $< $@.objects/module.o $@.objects/truth.o
 
-test-programs: all $(UNIT_TESTS) $(OMP_PROGRAMS) $(TOOLS)
+# What libomp says of a run by itself (OMPT); the header comes with clang's OpenMP.
+OMPT_TOOL := $(B)/tests/tools/libompt_truth.so
+$(OMPT_TOOL): tests/tools/ompt_truth.c
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -shared -fPIC -o $@ $< -lpthread
+
+constructs: $(CONSTRUCT_PROGRAMS) $(OMPT_TOOL)
+
+test-programs: constructs all $(UNIT_TESTS) $(OMP_PROGRAMS) $(TOOLS)
 
 deps:
 	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
@@ -136,6 +169,24 @@ bench:
 	@$(MAKE) --no-print-directory test-programs
 	@tests/bench/run.sh $(B)
 
+# The planner on mutated files, for MINUTES of CPU time; what is found lands in build/fuzz.
+MINUTES := 10
+# All of uprobes but what attaches or symbolizes.
+PLANNER_SOURCES := $(filter-out %/calibrate.c %/capture.c %/probe_links.c %/symbolize.c %/demangle.c %/debug_functions.c, \
+	$(wildcard uprobes/*.c))
+$(B)/fuzz/fuzz_plan: tests/fuzz/fuzz_plan.c $(PLANNER_SOURCES)
+	$(say) FUZZ $@
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) -std=gnu11 -O1 -g -D_GNU_SOURCE -I. -fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=undefined -o $@ $^ -lelf -lcapstone
+$(B)/fuzz/replay_plan: tests/fuzz/fuzz_plan.c $(PLANNER_SOURCES)
+	$(say) REPLAY $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -O1 -g -D_GNU_SOURCE -DREPLAY -I. -fsanitize=address,undefined \
+		-fno-sanitize-recover=undefined -o $@ $^ -lelf -lcapstone
+fuzz-plan: $(B)/fuzz/fuzz_plan
+	@tests/fuzz/run.sh $(B) $(MINUTES)
+
 lint: all
 	@tests/lint.sh $(B)
 
@@ -145,6 +196,6 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all deps demo check bench lint format clean test-programs
+.PHONY: all constructs deps demo check bench lint format clean test-programs
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -89,7 +89,7 @@ static double find_sync_share(const struct grain_graph *g)
 /* A leaf task that runs shorter than it costs. */
 static bool is_small(const struct advisor *a, const struct context *c)
 {
-	return c->kind == GRAIN_TASK && c->flags & CONTEXT_LEAF &&
+	return c->kind == GRAIN_TASK && (c->flags & (CONTEXT_LEAF | CONTEXT_SPLIT)) == CONTEXT_LEAF &&
 	       c->problems & 1u << GRAIN_PROBLEM_PARALLEL_BENEFIT &&
 	       (double)c->exec_ns < advice__cost(c, a->sync_share);
 }

@@ -13,9 +13,11 @@
  *    and a region-begin before its members, also at equal times.
  *  - On each thread everything is properly nested and every begin has its end.
  *    What the file leaves open is closed at the time of the last event, with
- *    EVENT_TROUBLE_NO_END for tasks and regions. Only task-switch breaks the
- *    nesting: it takes the task, with its open waits and creations, from where
- *    it was suspended to the top of the thread that resumes it.
+ *    EVENT_TROUBLE_NO_END for tasks and regions. Only task-suspend and
+ *    task-switch break the nesting: the one takes the task that its thread
+ *    executes, with its open waits and creations, off it, the other from where
+ *    it is to the top of the thread that resumes it. A task that is suspended
+ *    when the stream ends has no end, and NO_END.
  *  - While a wait is the innermost open thing of a thread, only bodies, its
  *    own end and thread events (lost, sample, off-cpu, locks) occur on it.
  *  - An undeferred task is create-begin, task-begin, ..., task-end, create-end
@@ -32,8 +34,10 @@
  *  - task-begin has a src only for a task without creation (its body function).
  *  - group-begin may lack its wait and a taskgroup wait its group-begin only in
  *    orphans and in tasks that have trouble.
+ *  - A task that is suspended when the file ends has EVENT_TROUBLE_NO_END and
+ *    no task-end.
  *  - single-end from libgomp is not observed: it stands at the member's next
- *    single, barrier or region end. What the winner creates between the end of
+ *    single, loop, sections, barrier or region end. What the winner creates between the end of
  *    a `single nowait` and the next of those counts as made in the single.
  */
 #ifndef GRAIND_EVENT_H
@@ -60,8 +64,9 @@ enum event_kind {
 	EVENT_GROUP_BEGIN, /* src or GRAIN_NONE */
 	EVENT_LOOP_BEGIN,  /* id loop, src; the rest is in event_stream.loops */
 	EVENT_CHUNK_BEGIN, /* id loop; value lower, extra upper; sub 1: a static share whose bounds are
-			      hidden; src: chunks of a static schedule that this stands for, the n-th moved by
-			      n times the loop's stride (0 and 1: just this one) */
+			      hidden, value and extra then the member; src: chunks of a static schedule that
+			      this stands for, the n-th moved by n times the loop's stride (0 and 1: just this
+			      one) */
 	EVENT_CHUNK_END,   /* id loop */
 	EVENT_LOOP_END,	   /* id loop */
 	EVENT_SECTIONS_BEGIN,
@@ -78,7 +83,8 @@ enum event_kind {
 	EVENT_SAMPLE,	    /* value ip */
 	EVENT_TASK_SUSPEND, /* id task: leaves its thread, which is back in what it had suspended; task-switch
 			       brings it back on any thread (untied tasks) */
-	EVENT_TASK_BOUNDS,  /* id task, value lower, extra upper, src number of the taskloop (dense from 0):
+	EVENT_TASK_BOUNDS,  /* id task, value lower, extra upper, src number of the taskloop (dense from 0) or
+			       GRAIN_NONE:
 			       between the  task's create-begin and its task-begin */
 	EVENT_TASK_FULFILL, /* id task: omp_fulfill_event; a detached task is complete when ended and
 			       fulfilled */

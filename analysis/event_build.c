@@ -260,6 +260,7 @@ const char *const event_depend_names[] = {"in",	      "out", "inout",  "mutexino
 const char *const event_flag_names[] = {"deferred", "undeferred", "final", "untied",   "mergeable", "detach",
 					"taskloop", "target",	  "split", "priority", NULL};
 const char *const event_lock_names[] = {"critical", "ordered", "lock", "doacross", "atomic", NULL};
+const char *const event_cancel_names[] = {"parallel", "loop", "sections", "taskgroup", NULL};
 const char *const event_reason_names[] = {"unknown", "preempted", "blocked", NULL};
 const char *const event_sched_names[] = {
 	"unknown",	   "static",	     "dynamic",	     "guided",	"auto", "runtime-static",

@@ -64,7 +64,8 @@ extern const char *const event_wait_names[],
 					     *const event_lock_names[],
 						     *const event_reason_names[],
 							     *const event_sched_names[],
-								     *const event_trouble_names[];
+								     *const event_trouble_names[],
+									     *const event_cancel_names[];
 enum event_kind event_kind__find(const char *name, size_t bytes); /* EVENT_KIND_MAX: none */
 
 #define SORTED_MAX_BYTES 64

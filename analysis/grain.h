@@ -134,10 +134,16 @@ struct grain_context {
 	uint64_t exec_ns;		 /* sum of its fragments */
 	uint64_t create_ns;		 /* 0 for initial and implicit */
 	uint64_t wait_ns;		 /* sum of its own waits, bodies that ran inside taken off */
+	uint64_t bookkeeping_ns;	 /* of a chunk: to obtain it; else of its loops */
+	uint64_t lock_ns;		 /* waiting for locks; a part of exec_ns */
+	uint64_t fulfilled_ns;		 /* omp_fulfill_event of a detached task; 0: not seen */
 	uint32_t flags;			 /* enum event_task_flags */
 	bool undeferred;
 	bool critical;	 /* has a fragment on the critical path */
 	bool incomplete; /* begin, end or creation was not seen */
+	bool discarded;	 /* created, cancelled before it began: no body */
+	bool runtime;	 /* made by the runtime to split a taskloop: no grain */
+	bool detached;	 /* over when its body and fulfilled_ns are */
 	/* Metrics; NAN when absent. */
 	double parallel_benefit;
 	double load_balance; /* of its sibling group or loop */
@@ -161,7 +167,7 @@ enum grain_item_kind {
 	GRAIN_FORK,	   /* one task creation; ref = the child context */
 	GRAIN_REGION,	   /* a parallel region that this context encountered; ref = region */
 	GRAIN_JOIN,	   /* a wait; ref = join */
-	GRAIN_BOOKKEEPING, /* ref = loop, GRAIN_NONE for now */
+	GRAIN_BOOKKEEPING, /* ref = loop */
 	GRAIN_CHUNK_ITEM,  /* ref = the chunk's context */
 };
 
@@ -213,16 +219,92 @@ struct grain_region {
 	double load_balance;
 	uint32_t max_active_tasks_per_thread;
 	bool incomplete;
+	bool teams; /* a league of teams on the host */
 };
 size_t grain_graph__region_count(const struct grain_graph *graph);
 void grain_graph__region(const struct grain_graph *graph, uint32_t region, struct grain_region *out);
 uint32_t grain_graph__member(const struct grain_graph *graph, uint32_t index); /* a context, or GRAIN_NONE */
 size_t grain_graph__region_id(const struct grain_graph *graph, uint32_t region, char *buffer, size_t size);
 
+/* ---- loops and sections ----------------------------------------------- */
+
+enum grain_bounds {
+	GRAIN_BOUNDS_OBSERVED, /* every chunk as it was handed out */
+	GRAIN_BOUNDS_DERIVED,  /* a member's chunks of a static schedule are one grain: first and stride seen
+				*/
+	GRAIN_BOUNDS_HIDDEN,   /* static share, bounds not observable */
+};
+
+/* One instance of a worksharing loop or of a sections construct. */
+struct grain_loop {
+	uint32_t context;    /* that entered it first */
+	uint32_t region;     /* GRAIN_NONE outside of regions */
+	uint32_t definition; /* GRAIN_NONE when unknown */
+	uint32_t join;	     /* GRAIN_NONE with nowait */
+	bool sections;
+	const char *schedule; /* "dynamic", "runtime-guided", "sections"; NULL: unknown */
+	int64_t chunk;	      /* as asked for; 0: not known */
+	enum grain_bounds bounds;
+	bool ordered, doacross, nonmonotonic, distribute, incomplete;
+	uint64_t iterations; /* of the whole loop; 0: not known or none */
+	uint32_t chunks, members;
+	uint64_t start_ns, end_ns; /* first member in, last out */
+	uint64_t exec_ns;	   /* of all chunks */
+	uint64_t bookkeeping_ns;   /* of all members */
+	double load_balance;	   /* NAN: absent */
+	uint32_t minimum_cores;	   /* 0: absent */
+};
+size_t grain_graph__loop_count(const struct grain_graph *graph);
+void grain_graph__loop(const struct grain_graph *graph, uint32_t loop, struct grain_loop *out);
+/* "0.p0/l0", sections "0.p0/x1". As grain_graph__context_id. */
+size_t grain_graph__loop_id(const struct grain_graph *graph, uint32_t loop, char *buffer, size_t size);
+
+/* What a chunk or a section, or a taskloop's task, executes. */
+struct grain_iterations {
+	uint32_t loop;	  /* GRAIN_NONE for a task */
+	bool hidden;	  /* a static share whose bounds are not observable: no bounds */
+	bool is_unsigned; /* bounds are uint64_t */
+	int64_t lower, upper;
+	uint64_t chunks; /* that it stands for: this one moved by 0, 1, ... times the stride */
+	int64_t stride;	 /* where chunks > 1; 0: not known */
+};
+/* false: the context executes no iterations that are known. */
+bool grain_graph__iterations(const struct grain_graph *graph, uint32_t context, struct grain_iterations *out);
+
+/* ---- dependences ------------------------------------------------------ */
+
+/* `from` is over before `to` begins, or before the wait `join` (a taskwait with depend) ends. */
+struct grain_dependence {
+	uint32_t from;
+	uint32_t to;   /* context, or GRAIN_NONE */
+	uint32_t join; /* or GRAIN_NONE */
+	bool critical;
+};
+size_t grain_graph__dependence_count(const struct grain_graph *graph);
+void grain_graph__dependence(const struct grain_graph *graph, size_t index, struct grain_dependence *out);
+
+/* ---- locks ------------------------------------------------------------ */
+
+struct grain_lock {
+	const char *kind;    /* "critical", "ordered", "lock", ... */
+	uint32_t definition; /* GRAIN_NONE when unknown */
+	uint64_t waits, wait_ns;
+};
+size_t grain_graph__lock_count(const struct grain_graph *graph); /* the longest wait first */
+void grain_graph__lock(const struct grain_graph *graph, size_t index, struct grain_lock *out);
+
 /* ---- totals ----------------------------------------------------------- */
 
 struct grain_totals {
 	uint64_t grains, tasks, chunks;
+	uint64_t discarded;	/* of the tasks: cancelled before they began */
+	uint64_t detached;	/* of the tasks */
+	uint64_t runtime_tasks; /* made by the runtime to split taskloops; not grains */
+	uint64_t dependences;	/* edges between grains and to waits */
+	uint64_t unread_dependences;
+	/* By construct: parallel, loop, sections, taskgroup. */
+	uint64_t cancels[4], cancellation_points[4];
+	uint64_t lock_wait_ns;
 	uint64_t wall_ns, work_ns, span_ns, burdened_span_ns;
 	double average_parallelism; /* work / span, NAN when span is 0 */
 	double measuring_percent;   /* events * ns_per_event of the threads' observed time, NAN unknown */
@@ -246,12 +328,13 @@ struct grain_stat {
 	double mean, stddev;
 };
 
-/* One row of the task profile: all explicit tasks of one definition. */
+/* One row of the profile: all explicit tasks, or all chunks, of one definition. */
 struct grain_profile {
 	uint32_t definition;
-	uint64_t instances, leaves, undeferred, incomplete;
-	struct grain_stat exec, create, wait;
-	uint64_t critical_path_ns; /* its fragments on the critical path */
+	const char *kind; /* "task", "loop", "sections" or what the source says */
+	uint64_t instances, leaves, undeferred, incomplete, discarded;
+	struct grain_stat exec, create, wait; /* create: of a chunk its book-keeping */
+	uint64_t critical_path_ns;	      /* its fragments on the critical path */
 	uint64_t problem_grains[GRAIN_PROBLEM_COUNT];
 };
 size_t grain_graph__profile_count(const struct grain_graph *graph); /* sorted by exec.sum, largest first */

@@ -43,6 +43,8 @@ static int compute(struct grain_graph *g, const struct grain_load_opts *opts, st
 		drop_events(g);
 	error = graph__arrange(g);
 	if (error == 0)
+		error = graph__name_loops(g);
+	if (error == 0)
 		error = graph__check_conservation(g);
 	if (error == 0)
 		error = graph__find_span(g);
@@ -127,6 +129,11 @@ void grain_graph__free(struct grain_graph *graph)
 	free(graph->loops);
 	free(graph->chunks);
 	free(graph->visits);
+	free(graph->bounds);
+	free(graph->depends);
+	free(graph->depend_waits);
+	free(graph->fulfilments);
+	free(graph->locks);
 	free(graph->threads);
 	free(graph->definition_of_source);
 	free(graph->definitions);

@@ -33,13 +33,16 @@ enum {
 	CONTEXT_INCOMPLETE = 4,
 	CONTEXT_BEGUN = 8,
 	CONTEXT_ENDED = 16,
-	CONTEXT_CREATED = 32,  /* its creation was seen (always true of an initial task) */
-	CONTEXT_LEAF = 64,     /* forks nothing */
-	CONTEXT_UNKNOWN = 128, /* a task or member that was running before observation began */
+	CONTEXT_CREATED = 32,	  /* its creation was seen (always true of an initial task) */
+	CONTEXT_LEAF = 64,	  /* forks nothing */
+	CONTEXT_UNKNOWN = 128,	  /* a task or member that was running before observation began */
+	CONTEXT_DISCARDED = 256,  /* created, cancelled before it began */
+	CONTEXT_SPLIT = 512,	  /* a task of the runtime that splits a taskloop: no grain */
+	CONTEXT_FULFILLED = 1024, /* a detached task whose event was fulfilled */
 };
 
 struct context {
-	uint64_t start_ns, end_ns, exec_ns, create_ns, wait_ns, bookkeeping_ns, off_ns;
+	uint64_t start_ns, end_ns, exec_ns, create_ns, wait_ns, bookkeeping_ns, off_ns, lock_ns;
 	double cost_ns; /* of creating it and waiting for it, NAN unknown */
 	double load_balance, scatter;
 	uint32_t parent, definition, region, join;
@@ -55,8 +58,8 @@ struct context {
 	uint32_t number;	  /* of a chunk: index into chunks; of a task: the stream's number */
 	uint32_t min_parallelism; /* smallest number of fragments running during its own */
 	uint16_t task_flags;
-	uint8_t kind; /* enum grain_context_kind */
-	uint8_t flags;
+	uint16_t flags;
+	uint8_t kind;	  /* enum grain_context_kind */
 	uint8_t problems; /* bits 1 << enum grain_problem */
 	bool ready;	  /* while building: created and not begun */
 };
@@ -86,24 +89,55 @@ struct region {
 	uint32_t loops; /* loops and sections numbered so far */
 	uint32_t max_active;
 	uint32_t active; /* while building: threads that it adds to those that could run fragments */
-	bool begun, ended, incomplete;
+	bool begun, ended, incomplete, teams;
 };
 
 /* A worksharing loop or sections construct, one instance. */
 struct loop {
-	uint32_t region, definition;
+	uint32_t region;  /* whose members share it; GRAIN_NONE: named by its context */
+	uint32_t context; /* that entered it first */
+	uint32_t definition;
 	uint32_t ordinal;
 	uint32_t join; /* GRAIN_NONE with nowait */
 	uint32_t chunks;
-	uint32_t members; /* that entered it */
+	uint32_t members;	/* that entered it */
+	uint32_t minimum_cores; /* 0: absent */
 	double load_balance;
-	uint64_t longest_ns;
-	bool sections, seen, incomplete;
+	uint64_t start_ns, end_ns;
+	uint64_t longest_ns, exec_ns, bookkeeping_ns;
+	bool sections, seen, incomplete, hidden, derived;
 };
 
 struct chunk {
 	int64_t lower, upper;
 	uint32_t loop, context, visit;
+	uint32_t count; /* chunks of a static schedule that it stands for, 1 or more */
+	uint32_t copy;	/* so many of the same name came before it */
+	bool hidden;	/* its bounds are not known */
+};
+
+/* Iterations of a taskloop's task. */
+struct task_bounds {
+	int64_t lower, upper;
+	uint32_t context, taskloop;
+};
+
+/* A task that must be over before the body of `to` begins. */
+struct dependence {
+	uint32_t to, from;
+	bool critical; /* on the heaviest path */
+};
+
+/* A taskwait with depend and a task that it waits for. */
+struct depend_wait {
+	uint32_t join, from;
+	bool critical;
+};
+
+/* omp_fulfill_event for a detached task. */
+struct fulfilment {
+	uint64_t time_ns;
+	uint32_t context;
 };
 
 /* One team member's (context's) visit to a loop. */
@@ -127,7 +161,9 @@ struct thread {
 	uint32_t top; /* frame, GRAIN_NONE when outside of every context */
 	uint32_t cpu;
 	uint8_t first_kind;
-	bool started, framed, off, member;
+	uint64_t lock_since;
+	uint32_t lock_definition;
+	bool started, framed, off, member, locking;
 };
 
 /* What unequal siblings, or members in a loop, of one definition cost on the critical path. */
@@ -167,6 +203,16 @@ struct grain_graph {
 	size_t chunk_count, chunk_capacity;
 	struct visit *visits;
 	size_t visit_count, visit_capacity;
+	struct task_bounds *bounds; /* ascending contexts */
+	size_t bounds_count, bounds_capacity;
+	struct dependence *depends; /* sorted, each pair once */
+	size_t depend_count, depend_capacity;
+	struct depend_wait *depend_waits; /* sorted, each pair once */
+	size_t depend_wait_count, depend_wait_capacity;
+	struct fulfilment *fulfilments; /* ascending contexts */
+	size_t fulfilment_count, fulfilment_capacity;
+	struct grain_lock *locks; /* the longest wait first */
+	size_t lock_count, lock_capacity;
 	struct thread *threads;
 	size_t thread_count, thread_capacity;
 	uint32_t *definition_of_source; /* by index into stream->sources */
@@ -220,6 +266,7 @@ int graph__replay(struct grain_graph *graph, const struct grain_load_opts *opts,
 		  struct grain_error *err); /* graph_build.c */
 int graph__arrange(
 	struct grain_graph *graph); /* graph_arrange.c: items by context, members by region, joins */
+int graph__name_loops(struct grain_graph *graph); /* graph_names.c: copies of chunks, taskloops' tasks */
 int graph__check_conservation(struct grain_graph *graph); /* graph_check.c */
 int graph__find_span(struct grain_graph *graph);	  /* metrics_span.c */
 int graph__measure_siblings(struct grain_graph *graph);	  /* metrics_siblings.c */
@@ -233,9 +280,33 @@ double context__benefit(const struct context *c); /* metrics_problems.c */
 /* NAN where it has no fragment of positive length or would be falsified. */
 double context__parallelism(const struct context *c); /* metrics_problems.c */
 
+/* What is known of a taskloop's task or of a detached one; NULL: nothing. */
+const struct task_bounds *graph__task_bounds(const struct grain_graph *graph, uint32_t context);
+const struct fulfilment *graph__fulfilment(const struct grain_graph *graph, uint32_t context);
+/* The first of the dependences of `context`; graph->depend_count when there is none. */
+size_t graph__first_dependence(const struct grain_graph *graph, uint32_t context);
+/* Likewise of what the wait waits for, graph->depend_wait_count. */
+size_t graph__first_depend_wait(const struct grain_graph *graph, uint32_t join);
+
+/* Whether its name says who executed it, not what. */
+static inline bool chunk__by_member(const struct chunk *chunk)
+{
+	return chunk->hidden || chunk->count > 1;
+}
+
 static inline bool context__is_grain(const struct context *c)
 {
-	return c->kind == GRAIN_TASK || c->kind == GRAIN_CHUNK;
+	return (c->kind == GRAIN_TASK && !(c->flags & CONTEXT_SPLIT)) || c->kind == GRAIN_CHUNK;
+}
+
+/* The parent in the program: the runtime's own tasks are passed over. */
+static inline uint32_t context__parent(const struct grain_graph *graph, const struct context *c)
+{
+	uint32_t parent = c->parent;
+
+	while (parent != GRAIN_NONE && graph->contexts[parent].flags & CONTEXT_SPLIT)
+		parent = graph->contexts[parent].parent;
+	return parent;
 }
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What grain.h shows of the graph's elements. */
+#include "analysis/event_build.h"
 #include "analysis/graph.h"
 
 #include <math.h>
@@ -44,6 +45,8 @@ size_t grain_graph__context_count(const struct grain_graph *graph)
 void grain_graph__context(const struct grain_graph *graph, uint32_t context, struct grain_context *out)
 {
 	const struct context *c = &graph->contexts[context];
+	const struct fulfilment *fulfilment =
+		c->flags & CONTEXT_FULFILLED ? graph__fulfilment(graph, context) : NULL;
 
 	*out = (struct grain_context){
 		.kind = c->kind,
@@ -59,10 +62,16 @@ void grain_graph__context(const struct grain_graph *graph, uint32_t context, str
 		.exec_ns = c->exec_ns,
 		.create_ns = c->create_ns,
 		.wait_ns = c->wait_ns,
+		.bookkeeping_ns = c->bookkeeping_ns,
+		.lock_ns = c->lock_ns,
+		.fulfilled_ns = fulfilment ? fulfilment->time_ns : 0,
 		.flags = c->task_flags,
 		.undeferred = c->flags & CONTEXT_UNDEFERRED,
 		.critical = c->flags & CONTEXT_CRITICAL,
 		.incomplete = c->flags & CONTEXT_INCOMPLETE,
+		.discarded = c->flags & CONTEXT_DISCARDED,
+		.runtime = c->flags & CONTEXT_SPLIT,
+		.detached = c->task_flags & EVENT_TASK_DETACH,
 		.parallel_benefit = context__benefit(c),
 		.load_balance = c->load_balance,
 		.instantaneous_parallelism = context__parallelism(c),
@@ -131,12 +140,127 @@ void grain_graph__region(const struct grain_graph *graph, uint32_t region, struc
 		.load_balance = r->load_balance,
 		.max_active_tasks_per_thread = r->max_active,
 		.incomplete = r->incomplete,
+		.teams = r->teams,
 	};
 }
 
 uint32_t grain_graph__member(const struct grain_graph *graph, uint32_t index)
 {
 	return graph->members[index].context;
+}
+
+size_t grain_graph__loop_count(const struct grain_graph *graph)
+{
+	return graph->loop_count;
+}
+
+/* Of lower, lower + step, ... up to upper; 0: none, or more than can be counted. */
+static uint64_t count_iterations(const struct event_loop *l)
+{
+	__int128 from, to, n;
+
+	if (!l->has_lower || !l->has_upper || (l->has_step && l->step == 0))
+		return 0;
+	from = l->is_unsigned ? (__int128)(uint64_t)l->lower : l->lower;
+	to = l->is_unsigned ? (__int128)(uint64_t)l->upper : l->upper;
+	n = (to - from) / (l->has_step ? l->step : 1) + 1;
+	if ((l->has_step && l->step < 0 ? from < to : to < from) || n > UINT64_MAX)
+		return 0;
+	return (uint64_t)n;
+}
+
+void grain_graph__loop(const struct grain_graph *graph, uint32_t loop, struct grain_loop *out)
+{
+	const struct loop *l = &graph->loops[loop];
+	static const struct event_loop unknown;
+	const struct event_loop *said = graph->stream->loops ? &graph->stream->loops[loop] : &unknown;
+
+	*out = (struct grain_loop){
+		.context = l->context,
+		.region = l->context == GRAIN_NONE ? GRAIN_NONE : graph->contexts[l->context].region,
+		.definition = l->definition,
+		.join = l->join,
+		.sections = l->sections,
+		.schedule = said->sched	  ? event_sched_names[said->sched]
+			    : l->sections ? "sections"
+					  : NULL,
+		.chunk = said->has_chunk ? said->chunk : 0,
+		.bounds = l->hidden    ? GRAIN_BOUNDS_HIDDEN
+			  : l->derived ? GRAIN_BOUNDS_DERIVED
+				       : GRAIN_BOUNDS_OBSERVED,
+		.ordered = said->ordered,
+		.doacross = said->doacross,
+		.nonmonotonic = said->nonmonotonic,
+		.distribute = said->distribute,
+		.incomplete = l->incomplete,
+		.iterations = count_iterations(said),
+		.chunks = l->chunks,
+		.members = l->members,
+		.start_ns = l->start_ns,
+		.end_ns = l->end_ns,
+		.exec_ns = l->exec_ns,
+		.bookkeeping_ns = l->bookkeeping_ns,
+		.load_balance = l->load_balance,
+		.minimum_cores = l->minimum_cores,
+	};
+}
+
+bool grain_graph__iterations(const struct grain_graph *graph, uint32_t context, struct grain_iterations *out)
+{
+	const struct context *c = &graph->contexts[context];
+	const struct event_stream *s = graph->stream;
+	const struct task_bounds *bounds;
+	const struct chunk *chunk;
+
+	if (c->kind != GRAIN_CHUNK) {
+		bounds = graph__task_bounds(graph, context);
+		if (bounds)
+			*out = (struct grain_iterations){.loop = GRAIN_NONE,
+							 .lower = bounds->lower,
+							 .upper = bounds->upper,
+							 .chunks = 1};
+		return bounds;
+	}
+	chunk = &graph->chunks[c->number];
+	*out = (struct grain_iterations){
+		.loop = chunk->loop,
+		.hidden = chunk->hidden,
+		.is_unsigned = s->loops && s->loops[chunk->loop].is_unsigned,
+		.lower = chunk->lower,
+		.upper = chunk->upper,
+		.chunks = chunk->count,
+		.stride = s->loops && s->loops[chunk->loop].has_stride ? s->loops[chunk->loop].stride : 0,
+	};
+	return true;
+}
+
+size_t grain_graph__dependence_count(const struct grain_graph *graph)
+{
+	return graph->depend_count + graph->depend_wait_count;
+}
+
+void grain_graph__dependence(const struct grain_graph *graph, size_t index, struct grain_dependence *out)
+{
+	*out = (struct grain_dependence){.to = GRAIN_NONE, .join = GRAIN_NONE};
+	if (index < graph->depend_count) {
+		out->from = graph->depends[index].from;
+		out->to = graph->depends[index].to;
+		out->critical = graph->depends[index].critical;
+	} else {
+		out->from = graph->depend_waits[index - graph->depend_count].from;
+		out->join = graph->depend_waits[index - graph->depend_count].join;
+		out->critical = graph->depend_waits[index - graph->depend_count].critical;
+	}
+}
+
+size_t grain_graph__lock_count(const struct grain_graph *graph)
+{
+	return graph->lock_count;
+}
+
+void grain_graph__lock(const struct grain_graph *graph, size_t index, struct grain_lock *out)
+{
+	*out = graph->locks[index];
 }
 
 const struct grain_totals *grain_graph__totals(const struct grain_graph *graph)

@@ -132,6 +132,8 @@ static int arrange_joins(struct grain_graph *g)
 	for (i = 0; i < g->loop_count; i++)
 		if (g->loops[i].join != GRAIN_NONE)
 			g->loops[i].join = place[g->loops[i].join];
+	for (i = 0; i < g->depend_wait_count; i++)
+		g->depend_waits[i].join = place[g->depend_waits[i].join];
 	memory__release(&g->memory, (void **)&place, g->join_count, sizeof *place);
 	g->join_count = kept;
 	return 0;
@@ -219,6 +221,7 @@ static void count_grains(struct grain_graph *g)
 		const struct context *c = &g->contexts[i];
 
 		g->totals.work_ns += c->exec_ns;
+		g->totals.runtime_tasks += !!(c->flags & CONTEXT_SPLIT);
 		if (!context__is_grain(c))
 			continue;
 		g->totals.grains++;
@@ -226,8 +229,11 @@ static void count_grains(struct grain_graph *g)
 			g->totals.tasks++;
 		else
 			g->totals.chunks++;
+		g->totals.detached += c->kind == GRAIN_TASK && c->task_flags & EVENT_TASK_DETACH;
 		if (c->flags & CONTEXT_INCOMPLETE)
 			g->truth.incomplete_grains++;
+		else if (c->flags & CONTEXT_DISCARDED)
+			g->totals.discarded++;
 		else if (c->exec_ns < g->info.resolution_ns)
 			g->truth.below_resolution++;
 	}

@@ -142,6 +142,23 @@ static int dispatch(struct replay *r, uint32_t thread, const struct event *e)
 		return replay__task_switch(r, thread, e);
 	case EVENT_TASK_END:
 		return replay__task_end(r, thread, e);
+	case EVENT_TASK_SUSPEND:
+		return replay__task_suspend(r, e);
+	case EVENT_TASK_BOUNDS:
+		return replay__task_bounds(r, e);
+	case EVENT_TASK_FULFILL:
+		return replay__task_fulfill(r, e);
+	case EVENT_TASK_DISCARD:
+		replay__task_discard(r, e);
+		return 0;
+	case EVENT_DEPEND:
+		return replay__depend(r, thread, e);
+	case EVENT_CANCEL:
+		replay__cancel(r, e);
+		return 0;
+	case EVENT_LOCK_BEGIN:
+	case EVENT_LOCK_GOT:
+		return replay__lock(r, thread, e);
 	case EVENT_WAIT_BEGIN:
 		return replay__wait_begin(r, thread, e);
 	case EVENT_WAIT_END:
@@ -237,7 +254,8 @@ static int init(struct replay *r)
 		region->start_ns = UINT64_MAX;
 	}
 	for (i = 0; i < s->loop_count; i++)
-		g->loops[i].region = g->loops[i].definition = g->loops[i].join = GRAIN_NONE;
+		g->loops[i].region = g->loops[i].context = g->loops[i].definition = g->loops[i].join =
+			GRAIN_NONE;
 	return 0;
 }
 
@@ -267,6 +285,8 @@ int graph__replay(struct grain_graph *graph, const struct grain_load_opts *opts,
 	free(r.frames);
 	free(r.groups);
 	free(r.levels);
+	replay__free_depends(&r);
+	free(r.locks);
 	memory__release(&graph->memory, (void **)&r.context_of_task, s->task_count, sizeof(uint32_t));
 	memory__release(&graph->memory, (void **)&r.region_order, s->region_count, sizeof(uint32_t));
 	return error;

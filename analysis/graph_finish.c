@@ -53,7 +53,9 @@ static void finish_task(struct replay *r, uint32_t context)
 
 	if (bits)
 		context__spoil(g, context);
-	if (!(c->flags & CONTEXT_BEGUN)) {
+	if (c->task_flags & EVENT_TASK_DETACH && !(c->flags & (CONTEXT_FULFILLED | CONTEXT_DISCARDED)))
+		context__spoil(g, context);
+	if (!(c->flags & (CONTEXT_BEGUN | CONTEXT_DISCARDED))) {
 		context__spoil(g, context);
 		if (!(bits & EVENT_TROUBLE_NO_BEGIN))
 			g->truth.never_begun++;
@@ -99,5 +101,6 @@ int replay__finish(struct replay *r)
 			g->joins[c->join].joined++;
 	}
 	sum_region_tasks(r);
-	return 0;
+	replay__finish_depends(r);
+	return replay__finish_notes(r);
 }

@@ -37,6 +37,14 @@ static void put_signed(struct writer *w, int64_t n)
 		put(w, '-');
 }
 
+static void put_bound(struct writer *w, bool is_unsigned, int64_t n)
+{
+	if (is_unsigned)
+		put_number(w, (uint64_t)n);
+	else
+		put_signed(w, n);
+}
+
 /* What is left to write: the path of a context or of a region. */
 struct place {
 	uint32_t context, region;
@@ -57,25 +65,42 @@ static void enter_scope(const struct grain_graph *g, struct writer *w, struct pl
 		*at = (struct place){.context = GRAIN_NONE, .region = c->region};
 }
 
+static void put_loop(struct writer *w, struct place *at, const struct loop *loop, uint32_t context)
+{
+	put_number(w, loop->ordinal);
+	put(w, loop->sections ? 'x' : 'l');
+	put(w, '/');
+	*at = (struct place){.context = context, .region = loop->region};
+	if (loop->region != GRAIN_NONE)
+		at->context = GRAIN_NONE;
+	else if (context == GRAIN_NONE)
+		at->context = 0;
+}
+
 static void put_chunk(const struct grain_graph *g, struct writer *w, struct place *at,
 		      const struct context *c)
 {
 	const struct chunk *chunk = &g->chunks[c->number];
 	const struct loop *loop = &g->loops[chunk->loop];
+	bool is_unsigned = g->stream->loops && g->stream->loops[chunk->loop].is_unsigned;
 
 	put(w, ']');
-	put_signed(w, chunk->upper);
-	if (!loop->sections) {
-		put(w, ',');
-		put_signed(w, chunk->lower);
+	if (chunk->copy) {
+		put_number(w, chunk->copy);
+		put(w, ';');
+	}
+	if (chunk__by_member(chunk)) {
+		put_number(w, g->contexts[c->parent].ordinal);
+		put(w, 't');
+	} else {
+		put_bound(w, is_unsigned, chunk->upper);
+		if (!loop->sections || chunk->upper != chunk->lower) {
+			put(w, ',');
+			put_bound(w, is_unsigned, chunk->lower);
+		}
 	}
 	put(w, '[');
-	put_number(w, loop->ordinal);
-	put(w, loop->sections ? 'x' : 'l');
-	put(w, '/');
-	*at = (struct place){.context = c->parent, .region = loop->region};
-	if (loop->region != GRAIN_NONE)
-		at->context = GRAIN_NONE;
+	put_loop(w, at, loop, c->parent);
 }
 
 static void put_path(const struct grain_graph *g, struct writer *w, struct place at)
@@ -105,6 +130,8 @@ static void put_path(const struct grain_graph *g, struct writer *w, struct place
 		put_number(w, c->ordinal);
 		if (c->kind == GRAIN_INITIAL)
 			return;
+		if (c->flags & CONTEXT_SPLIT)
+			put(w, 't');
 		if (c->kind == GRAIN_IMPLICIT && c->region != GRAIN_NONE) {
 			put(w, '.');
 			at = (struct place){.context = GRAIN_NONE, .region = c->region};
@@ -113,7 +140,7 @@ static void put_path(const struct grain_graph *g, struct writer *w, struct place
 			return;
 		} else {
 			put(w, '.');
-			enter_scope(g, w, &at, c->parent, c->single);
+			enter_scope(g, w, &at, context__parent(g, c), c->single);
 		}
 	}
 }
@@ -124,7 +151,7 @@ static void put_join(const struct grain_graph *g, struct writer *w, uint32_t joi
 	struct place at = {.context = GRAIN_NONE, .region = j->region};
 
 	put_number(w, j->ordinal);
-	put(w, j->region != GRAIN_NONE ? 'b' : 'j');
+	put(w, j->region != GRAIN_NONE ? 'b' : j->flags & JOIN_YIELD ? 'y' : 'j');
 	put(w, '/');
 	if (j->region == GRAIN_NONE)
 		at = (struct place){.context = j->waiter, .region = GRAIN_NONE};
@@ -143,6 +170,13 @@ static void put_id(const struct grain_graph *g, struct writer *w, enum id_kind k
 	case ID_JOIN:
 		put_join(g, w, index);
 		break;
+	case ID_LOOP: {
+		struct place at;
+
+		put_loop(w, &at, &g->loops[index], g->loops[index].context);
+		put_path(g, w, at);
+		break;
+	}
 	}
 }
 
@@ -184,4 +218,9 @@ size_t grain_graph__join_id(const struct grain_graph *graph, uint32_t join, char
 size_t grain_graph__region_id(const struct grain_graph *graph, uint32_t region, char *buffer, size_t size)
 {
 	return graph__id(graph, ID_REGION, region, buffer, size);
+}
+
+size_t grain_graph__loop_id(const struct grain_graph *graph, uint32_t loop, char *buffer, size_t size)
+{
+	return graph__id(graph, ID_LOOP, loop, buffer, size);
 }

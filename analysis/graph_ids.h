@@ -5,7 +5,7 @@
 
 #include "analysis/graph.h"
 
-enum id_kind { ID_CONTEXT, ID_REGION, ID_JOIN };
+enum id_kind { ID_CONTEXT, ID_REGION, ID_JOIN, ID_LOOP };
 
 /* As grain_graph__context_id. */
 size_t graph__id(const struct grain_graph *graph, enum id_kind kind, uint32_t index, char *buffer,

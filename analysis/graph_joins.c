@@ -38,6 +38,16 @@ static int own_join(struct replay *r, uint32_t frame, enum grain_join_kind kind,
 	return 0;
 }
 
+/* taskyield and the waits for dependences join nothing: they are not counted among the task's joins. */
+static void number_apart(struct replay *r, uint32_t frame, uint32_t join)
+{
+	struct frame *f = &r->frames[frame];
+
+	r->graph->joins[join].flags |= JOIN_YIELD;
+	r->graph->joins[join].ordinal = f->yields++;
+	f->joins--;
+}
+
 int frame__upcoming_barrier(struct replay *r, uint32_t frame, uint32_t *join)
 {
 	struct grain_graph *g = r->graph;
@@ -94,10 +104,11 @@ static int begin_barrier(struct replay *r, uint32_t frame, const struct event *e
 		f->upcoming = GRAIN_NONE;
 	}
 	f->children = GRAIN_NONE;
-	if (e->sub == EVENT_WAIT_BARRIER_IMPLICIT && f->loop_left != GRAIN_NONE) {
+	if (f->loop_left != GRAIN_NONE) {
 		struct loop *loop = &g->loops[f->loop_left];
 
-		if (loop->join == GRAIN_NONE) {
+		/* An inline static loop ends with the call that an explicit barrier is, too. */
+		if (loop->join == GRAIN_NONE && (e->sub == EVENT_WAIT_BARRIER_IMPLICIT || loop->hidden)) {
 			loop->join = *join;
 			if (g->joins[*join].kind == GRAIN_JOIN_BARRIER)
 				g->joins[*join].kind = GRAIN_JOIN_LOOP;
@@ -128,7 +139,7 @@ int replay__wait_begin(struct replay *r, uint32_t thread, const struct event *e)
 	default:
 		error = own_join(r, frame, GRAIN_JOIN_TASKWAIT, &join);
 		if (error == 0 && e->sub != EVENT_WAIT_TASKWAIT)
-			g->joins[join].flags |= JOIN_YIELD;
+			number_apart(r, frame, join);
 		break;
 	}
 	if (error < 0)
@@ -142,12 +153,15 @@ int replay__wait_begin(struct replay *r, uint32_t thread, const struct event *e)
 	return error;
 }
 
-/* The children that no earlier taskgroup of this context has joined. */
-static void join_children(struct replay *r, struct frame *f, uint32_t join)
+/* The waiting task's children, also those made in chunks that it executed, that no taskgroup has joined. */
+static void join_children(struct replay *r, uint32_t waiter, uint32_t join)
 {
 	struct grain_graph *g = r->graph;
-	uint32_t c = f->children;
+	uint32_t frame = replay__task_frame(r, waiter), c;
 
+	if (frame == GRAIN_NONE)
+		return;
+	c = r->frames[frame].children;
 	while (c != GRAIN_NONE) {
 		struct context *child = &g->contexts[c];
 		uint32_t next = child->link;
@@ -158,7 +172,7 @@ static void join_children(struct replay *r, struct frame *f, uint32_t join)
 		child->link = GRAIN_NONE;
 		c = next;
 	}
-	f->children = GRAIN_NONE;
+	r->frames[frame].children = GRAIN_NONE;
 }
 
 static bool waits(const struct replay *r, uint32_t frame, uint8_t kind)
@@ -191,7 +205,7 @@ int replay__wait_end(struct replay *r, uint32_t thread, const struct event *e)
 	context = r->frames[frame].context;
 	switch (e->sub) {
 	case EVENT_WAIT_TASKWAIT:
-		join_children(r, &r->frames[frame], join);
+		join_children(r, context, join);
 		break;
 	case EVENT_WAIT_TASKGROUP:
 		if (r->frames[frame].group != GRAIN_NONE) {
@@ -204,7 +218,7 @@ int replay__wait_end(struct replay *r, uint32_t thread, const struct event *e)
 	case EVENT_WAIT_BARRIER:
 	case EVENT_WAIT_BARRIER_IMPLICIT:
 		if (g->contexts[context].kind == GRAIN_TASK || g->contexts[context].kind == GRAIN_CHUNK)
-			join_children(r, &r->frames[frame], join);
+			join_children(r, context, join);
 		else if (e->sub == EVENT_WAIT_BARRIER_IMPLICIT)
 			r->frames[frame].region_end = join;
 		break;
@@ -227,5 +241,6 @@ int replay__group_begin(struct replay *r, uint32_t thread)
 		return error;
 	r->groups[r->group_count] = (struct group){.join = GRAIN_NONE, .outer = r->frames[frame].group};
 	r->frames[frame].group = (uint32_t)r->group_count++;
+	r->frames[frame].loop_left = GRAIN_NONE;
 	return 0;
 }

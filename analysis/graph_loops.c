@@ -27,17 +27,40 @@ int replay__loop_begin(struct replay *r, uint32_t thread, const struct event *e)
 	if (!loop->seen) {
 		loop->seen = true;
 		loop->sections = e->kind == EVENT_SECTIONS_BEGIN;
-		loop->region = g->contexts[f->context].region;
+		loop->context = f->context;
+		if (g->contexts[f->context].kind == GRAIN_IMPLICIT)
+			loop->region = g->contexts[f->context].region;
+		loop->start_ns = r->now_ns;
+		loop->hidden = g->stream->loops && g->stream->loops[e->id].bounds_hidden;
 		loop->definition =
 			e->src < g->stream->source_count ? g->definition_of_source[e->src] : GRAIN_NONE;
 		loop->ordinal = ordinal;
 		loop->join = GRAIN_NONE;
 	}
+	loop->end_ns = r->now_ns;
 	loop->members++;
 	f->loop = e->id;
 	f->visit = (uint32_t)g->visit_count;
 	g->visits[g->visit_count++] = (struct visit){.loop = e->id, .member = f->context};
 	return frame__change(r, frame, GRAIN_BOOKKEEPING, e->id);
+}
+
+static void describe_chunk(struct grain_graph *g, struct chunk *chunk, const struct event *e)
+{
+	struct loop *loop = &g->loops[chunk->loop];
+
+	if (e->kind == EVENT_SECTION_BEGIN) {
+		if (chunk->upper < chunk->lower)
+			chunk->upper = chunk->lower;
+		return;
+	}
+	if (e->sub) {
+		chunk->hidden = loop->hidden = true;
+		chunk->lower = chunk->upper = 0;
+	} else if (e->src > 1 && e->src != GRAIN_NONE) {
+		chunk->count = e->src;
+		loop->derived = true;
+	}
 }
 
 int replay__chunk_begin(struct replay *r, uint32_t thread, const struct event *e)
@@ -69,11 +92,13 @@ int replay__chunk_begin(struct replay *r, uint32_t thread, const struct event *e
 	g->loops[e->id].chunks++;
 	g->chunks[g->chunk_count++] = (struct chunk){
 		.lower = (int64_t)e->value,
-		.upper = e->kind == EVENT_SECTION_BEGIN ? (int64_t)e->value : (int64_t)e->extra,
+		.upper = (int64_t)e->extra,
 		.loop = e->id,
 		.context = context,
 		.visit = visit,
+		.count = 1,
 	};
+	describe_chunk(g, &g->chunks[g->chunk_count - 1], e);
 	error = frame__upcoming_barrier(r, frame, &g->contexts[context].barrier);
 	if (error < 0)
 		return error;
@@ -122,10 +147,11 @@ int replay__loop_end(struct replay *r, uint32_t thread, const struct event *e)
 	uint32_t frame = g->threads[thread].top;
 	int error;
 
-	if (frame == GRAIN_NONE || r->frames[frame].loop != e->id) {
+	if (e->id >= g->loop_count || frame == GRAIN_NONE || r->frames[frame].loop != e->id) {
 		g->truth.unmatched_ends++;
 		return 0;
 	}
+	g->loops[e->id].end_ns = r->now_ns;
 	error = frame__change(r, frame, GRAIN_FRAGMENT, GRAIN_NONE);
 	r->frames[frame].loop = r->frames[frame].visit = GRAIN_NONE;
 	r->frames[frame].loop_left = e->id;

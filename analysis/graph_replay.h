@@ -10,10 +10,11 @@
 #define GRAIND_GRAPH_REPLAY_H
 
 #include "analysis/graph.h"
+#include "analysis/number_map.h"
 
 /* Numbers given to what is created under one name prefix. */
 struct scope {
-	uint32_t children, regions;
+	uint32_t children, regions, splits;
 };
 
 struct frame {
@@ -25,7 +26,7 @@ struct frame {
 	uint32_t item;	       /* the open one; GRAIN_NONE: a fragment that a body interrupted */
 	uint32_t member;       /* frame of the team member (or base) that runs it */
 	uint32_t parked_ref;
-	uint32_t singles, loops_seen, joins;
+	uint32_t singles, loops_seen, joins, yields;
 	uint32_t single; /* the one it executes */
 	struct scope own, in_single;
 	uint32_t children;   /* list of children not joined */
@@ -53,6 +54,25 @@ struct level {
 	uint32_t running;
 };
 
+/* Accesses to one storage location by the children of one task; lists of access_node. */
+struct location {
+	uint32_t set, before; /* the present set, and the one that it waits for */
+	uint32_t next;	      /* of its owner, touched in the same epoch */
+	uint32_t epoch;	      /* of its owner when it was last used */
+	uint8_t kind;	      /* of the present set, enum event_depend */
+};
+
+struct access_node {
+	uint32_t task, next;
+};
+
+/* A task whose children have dependences. */
+struct depend_owner {
+	uint32_t all;	/* its last child with omp_all_memory */
+	uint32_t first; /* location touched since then */
+	uint32_t epoch; /* such children so far */
+};
+
 struct replay {
 	struct grain_graph *graph;
 	struct frame *frames;
@@ -73,6 +93,16 @@ struct replay {
 
 	/* What threads inside of regions could do. */
 	uint32_t creating, ready, active_threads, active_region;
+	struct grain_lock *locks; /* by kind and definition, none last */
+
+	/* Dependences: by address, by task and by both. */
+	struct number_map addresses, owners, location_of;
+	struct location *locations;
+	size_t location_count, location_capacity;
+	struct depend_owner *depend_owners;
+	size_t depend_owner_count, depend_owner_capacity;
+	struct access_node *accesses;
+	size_t access_count, access_capacity;
 };
 
 /* graph_sweep.c */
@@ -107,10 +137,30 @@ int replay__create_end(struct replay *r, uint32_t thread, const struct event *e)
 int replay__task_begin(struct replay *r, uint32_t thread, const struct event *e);
 int replay__task_switch(struct replay *r, uint32_t thread, const struct event *e);
 int replay__task_end(struct replay *r, uint32_t thread, const struct event *e);
+int replay__task_suspend(struct replay *r, const struct event *e);
 void replay__lost(struct replay *r, uint32_t thread, const struct event *e);
 /* The thread's top frame; where the thread is in no context, it gets a base. */
 int replay__top(struct replay *r, uint32_t thread, uint32_t *frame);
 int replay__base(struct replay *r, uint32_t thread, bool unknown);
+
+/* The frame of the task whose children `context` creates, GRAIN_NONE when that is over. */
+uint32_t replay__task_frame(const struct replay *r, uint32_t context);
+/* The task itself: of a chunk the one that executes it, of a splitting task the taskloop's. */
+uint32_t graph__task_region(const struct grain_graph *graph, uint32_t context);
+
+/* graph_notes.c: what else is said of tasks, locks and cancels */
+int replay__task_bounds(struct replay *r, const struct event *e);
+int replay__task_fulfill(struct replay *r, const struct event *e);
+void replay__task_discard(struct replay *r, const struct event *e);
+void replay__cancel(struct replay *r, const struct event *e);
+int replay__lock(struct replay *r, uint32_t thread, const struct event *e);
+void replay__set_ready(struct replay *r, struct context *c, bool ready);
+int replay__finish_notes(struct replay *r);
+
+/* graph_depend.c */
+int replay__depend(struct replay *r, uint32_t thread, const struct event *e);
+void replay__finish_depends(struct replay *r);
+void replay__free_depends(struct replay *r);
 
 /* graph_teams.c */
 int replay__region_begin(struct replay *r, uint32_t thread, const struct event *e);

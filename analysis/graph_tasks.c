@@ -51,18 +51,25 @@ static uint32_t definition_of(const struct replay *r, const struct event *e)
 	return e->src < r->graph->stream->source_count ? r->graph->definition_of_source[e->src] : GRAIN_NONE;
 }
 
-static void set_ready(struct replay *r, struct context *c, bool ready)
+uint32_t graph__task_region(const struct grain_graph *g, uint32_t context)
 {
-	if (c->ready == ready)
-		return;
-	c->ready = ready;
-	r->ready += ready ? 1 : -1;
+	while (context != GRAIN_NONE &&
+	       (g->contexts[context].kind == GRAIN_CHUNK || g->contexts[context].flags & CONTEXT_SPLIT))
+		context = g->contexts[context].parent;
+	return context;
+}
+
+uint32_t replay__task_frame(const struct replay *r, uint32_t context)
+{
+	context = graph__task_region(r->graph, context);
+	return context == GRAIN_NONE ? GRAIN_NONE : r->graph->contexts[context].frame;
 }
 
 static int new_task(struct replay *r, const struct event *e, uint32_t parent_frame, uint32_t *out)
 {
 	struct grain_graph *g = r->graph;
-	uint32_t parent = r->frames[parent_frame].context, barrier = GRAIN_NONE;
+	uint32_t parent = r->frames[parent_frame].context, barrier = GRAIN_NONE, task_frame;
+	bool split = e->value & EVENT_TASK_SPLIT;
 	struct frame *f;
 	struct context *c, *p;
 	int error;
@@ -78,14 +85,18 @@ static int new_task(struct replay *r, const struct event *e, uint32_t parent_fra
 	f = &r->frames[parent_frame];
 	c = &g->contexts[*out];
 	p = &g->contexts[parent];
-	p->flags &= (uint8_t)~CONTEXT_LEAF;
+	p->flags &= (uint16_t)~CONTEXT_LEAF;
 	c->number = e->id;
 	c->flags |= CONTEXT_CREATED;
 	c->task_flags = (uint16_t)e->value;
 	if (e->value & EVENT_TASK_UNDEFERRED)
 		c->flags |= CONTEXT_UNDEFERRED;
-	c->single = f->single;
-	c->ordinal = frame__scope(f)->children++;
+	c->single = p->flags & CONTEXT_SPLIT ? p->single : f->single;
+	c->ordinal = split ? frame__scope(f)->splits++ : frame__scope(f)->children++;
+	if (split) {
+		c->flags |= CONTEXT_SPLIT;
+		c->depth = p->depth;
+	}
 	c->group = f->group;
 	c->barrier = barrier;
 	if (p->kind == GRAIN_TASK || p->kind == GRAIN_CHUNK) {
@@ -93,9 +104,13 @@ static int new_task(struct replay *r, const struct event *e, uint32_t parent_fra
 			c->group = p->group;
 		c->barrier = p->barrier;
 	}
-	c->link = f->children;
-	f->children = *out;
-	if (c->region != GRAIN_NONE)
+	task_frame = p->kind == GRAIN_CHUNK || p->flags & CONTEXT_SPLIT ? replay__task_frame(r, parent)
+									: parent_frame;
+	if (task_frame != GRAIN_NONE) {
+		c->link = r->frames[task_frame].children;
+		r->frames[task_frame].children = *out;
+	}
+	if (c->region != GRAIN_NONE && !split)
 		g->regions[c->region].tasks++;
 	r->context_of_task[e->id] = *out;
 	return 0;
@@ -137,8 +152,9 @@ int replay__create_end(struct replay *r, uint32_t thread, const struct event *e)
 	error = frame__abandon_above(r, thread, frame);
 	if (error < 0)
 		return error;
-	if (!(g->contexts[child].flags & CONTEXT_BEGUN) && !(trouble_of(r, e) & EVENT_TROUBLE_NO_BEGIN))
-		set_ready(r, &g->contexts[child], true);
+	if (!(g->contexts[child].flags & (CONTEXT_BEGUN | CONTEXT_DISCARDED)) &&
+	    !(trouble_of(r, e) & EVENT_TROUBLE_NO_BEGIN))
+		replay__set_ready(r, &g->contexts[child], true);
 	return frame__change(r, frame, GRAIN_FRAGMENT, GRAIN_NONE);
 unmatched:
 	g->truth.unmatched_ends++;
@@ -175,7 +191,7 @@ int replay__task_begin(struct replay *r, uint32_t thread, const struct event *e)
 	}
 	if (trouble)
 		context__spoil(g, context);
-	set_ready(r, &g->contexts[context], false);
+	replay__set_ready(r, &g->contexts[context], false);
 	return frame__enter(r, thread, context, &frame);
 }
 
@@ -198,8 +214,20 @@ int replay__task_switch(struct replay *r, uint32_t thread, const struct event *e
 		}
 		return 0;
 	}
-	error = frame__park(r, frame);
+	error = r->frames[frame].thread == GRAIN_NONE ? 0 : frame__park(r, frame);
 	return error < 0 ? error : frame__resume(r, frame, thread);
+}
+
+int replay__task_suspend(struct replay *r, const struct event *e)
+{
+	uint32_t context = context_of(r, e);
+	uint32_t frame = context == GRAIN_NONE ? GRAIN_NONE : r->graph->contexts[context].frame;
+
+	if (frame == GRAIN_NONE || r->frames[frame].thread == GRAIN_NONE) {
+		r->graph->truth.unmatched_ends++;
+		return 0;
+	}
+	return frame__park(r, frame);
 }
 
 int replay__task_end(struct replay *r, uint32_t thread, const struct event *e)

@@ -28,13 +28,14 @@ int replay__region_begin(struct replay *r, uint32_t thread, const struct event *
 		return error;
 	f = &r->frames[frame];
 	region->begun = true;
+	region->teams = e->sub == 1;
 	region->start_ns = region->end_ns = r->now_ns;
 	region->parent = f->context;
 	region->single = f->single;
 	region->ordinal = frame__scope(f)->regions++;
 	region->definition = e->src < g->stream->source_count ? g->definition_of_source[e->src] : GRAIN_NONE;
 	region->declared = e->value < MEMBER_LIMIT ? (uint32_t)e->value : 0;
-	g->contexts[f->context].flags &= (uint8_t)~CONTEXT_LEAF;
+	g->contexts[f->context].flags &= (uint16_t)~CONTEXT_LEAF;
 	r->region_order[r->regions_begun++] = e->id;
 	if (g->contexts[f->context].region == GRAIN_NONE) {
 		region->active = region->declared;
@@ -224,6 +225,7 @@ void replay__single_begin(struct replay *r, uint32_t thread, const struct event 
 	if (top == GRAIN_NONE)
 		return;
 	f = &r->frames[top];
+	f->loop_left = GRAIN_NONE;
 	kind = r->graph->contexts[f->context].kind;
 	if (kind != GRAIN_IMPLICIT && kind != GRAIN_INITIAL)
 		return;

@@ -15,6 +15,7 @@ struct lines {
 	struct json_out *out;
 	char *id; /* identifiers end at its end; it grows to the longest */
 	size_t id_size;
+	size_t next_depend; /* the first dependence not written */
 };
 
 static const char *const kinds[] = {"initial", "implicit", "task", "chunk"};
@@ -66,12 +67,13 @@ static void write_ids(struct lines *l, uint32_t context)
 	}
 	json_out__plain(l->out, id, length);
 	KEY(l->out, "parent");
-	if (c->kind == GRAIN_TASK && c->parent != GRAIN_NONE && c->single == GRAIN_NONE) {
+	if (c->kind == GRAIN_TASK && c->parent != GRAIN_NONE && c->single == GRAIN_NONE &&
+	    !(c->flags & CONTEXT_SPLIT)) {
 		while (id[--length] != '.')
 			;
 		json_out__plain(l->out, id, length);
 	} else {
-		write_id(l, ID_CONTEXT, c->parent);
+		write_id(l, ID_CONTEXT, context__parent(l->graph, c));
 	}
 }
 
@@ -141,20 +143,119 @@ static void write_times(struct lines *l, const struct context *c)
 	json_out__uint(o, c->bookkeeping_ns);
 }
 
-static void write_bounds(struct lines *l, const struct context *c)
+static void write_bound(struct json_out *o, const struct grain_iterations *it, int64_t bound)
 {
+	if (it->hidden)
+		json_out__null(o);
+	else if (it->is_unsigned)
+		json_out__uint(o, (uint64_t)bound);
+	else
+		json_out__int(o, bound);
+}
+
+static void write_bounds(struct lines *l, uint32_t context)
+{
+	const struct context *c = &l->graph->contexts[context];
+	struct grain_iterations it = {.hidden = true};
 	struct json_out *o = l->out;
 
+	if (c->kind == GRAIN_CHUNK || l->graph->bounds_count)
+		grain_graph__iterations(l->graph, context, &it);
 	KEY(o, "lower");
-	if (c->kind == GRAIN_CHUNK)
-		json_out__int(o, l->graph->chunks[c->number].lower);
-	else
-		json_out__null(o);
+	write_bound(o, &it, it.lower);
 	KEY(o, "upper");
-	if (c->kind == GRAIN_CHUNK)
-		json_out__int(o, l->graph->chunks[c->number].upper);
+	write_bound(o, &it, it.upper);
+	if (c->kind != GRAIN_CHUNK)
+		return;
+	KEY(o, "loop");
+	write_id(l, ID_LOOP, it.loop);
+	KEY(o, "chunks");
+	json_out__uint(o, it.chunks);
+	KEY(o, "stride");
+	if (it.chunks > 1 && it.stride)
+		json_out__int(o, it.stride);
 	else
 		json_out__null(o);
+	if (it.hidden) {
+		KEY(o, "note");
+		json_out__string(o, "static share, bounds not observable");
+	}
+}
+
+/* What only some grains have is there only for them. */
+static void write_state(struct lines *l, uint32_t context)
+{
+	const struct grain_graph *g = l->graph;
+	const struct context *c = &g->contexts[context];
+	const struct fulfilment *fulfilment;
+	struct json_out *o = l->out;
+
+	if (c->flags & CONTEXT_DISCARDED) {
+		KEY(o, "discarded");
+		json_out__bool(o, true);
+	}
+	if (c->flags & CONTEXT_SPLIT) {
+		KEY(o, "runtime");
+		json_out__bool(o, true);
+	}
+	if (c->lock_ns) {
+		KEY(o, "lock_ns");
+		json_out__uint(o, c->lock_ns);
+	}
+	if (c->kind != GRAIN_TASK || !(c->task_flags & EVENT_TASK_DETACH))
+		return;
+	fulfilment = graph__fulfilment(g, context);
+	KEY(o, "fulfilled_ns");
+	if (fulfilment)
+		json_out__uint(o, fulfilment->time_ns);
+	else
+		json_out__null(o);
+}
+
+static void write_dependences(struct lines *l, uint32_t context)
+{
+	const struct grain_graph *g = l->graph;
+
+	KEY(l->out, "depends_on");
+	json_out__open(l->out, '[');
+	while (l->next_depend < g->depend_count && g->depends[l->next_depend].to < context)
+		l->next_depend++;
+	for (; l->next_depend < g->depend_count && g->depends[l->next_depend].to == context; l->next_depend++)
+		write_id(l, ID_CONTEXT, g->depends[l->next_depend].from);
+	json_out__close(l->out, ']');
+}
+
+/* Of each taskwait with depend, what it waited for. */
+static void write_depend_waits(struct lines *l, const struct context *c)
+{
+	const struct grain_graph *g = l->graph;
+	struct json_out *o = l->out;
+	uint32_t i, past = c->first_item + c->item_count;
+	bool any = false;
+
+	for (i = c->first_item; i < past; i++) {
+		size_t k = g->items[i].kind == GRAIN_JOIN ? graph__first_depend_wait(g, g->items[i].ref)
+							  : g->depend_wait_count;
+
+		if (k == g->depend_wait_count)
+			continue;
+		if (!any) {
+			KEY(o, "depend_waits");
+			json_out__open(o, '[');
+			any = true;
+		}
+		json_out__open(o, '{');
+		json_out__key(o, "join");
+		write_id(l, ID_JOIN, g->items[i].ref);
+		json_out__key(o, "depends_on");
+		json_out__open(o, '[');
+		for (; k < g->depend_wait_count && g->depend_waits[k].join == g->items[i].ref; k++)
+			write_id(l, ID_CONTEXT, g->depend_waits[k].from);
+		json_out__close(o, ']');
+		json_out__close(o, '}');
+	}
+	if (any)
+		json_out__close(o, ']');
 }
 
 static void write_metrics(struct lines *l, const struct context *c)
@@ -180,9 +281,6 @@ static void write_metrics(struct lines *l, const struct context *c)
 	json_out__bool(o, c->flags & CONTEXT_CRITICAL);
 	KEY(o, "incomplete");
 	json_out__bool(o, c->flags & CONTEXT_INCOMPLETE);
-	KEY(o, "depends_on");
-	json_out__open(o, '[');
-	json_out__close(o, ']');
 }
 
 static void write_line(struct lines *l, uint32_t context)
@@ -208,8 +306,12 @@ static void write_line(struct lines *l, uint32_t context)
 	write_fragments(l, c);
 	KEY(o, "join");
 	write_id(l, ID_JOIN, c->join);
-	write_bounds(l, c);
+	write_bounds(l, context);
 	write_metrics(l, c);
+	write_state(l, context);
+	write_dependences(l, context);
+	if (g->depend_wait_count)
+		write_depend_waits(l, c);
 	json_out__close(o, '}');
 	json_out__line(o);
 }

@@ -2,65 +2,12 @@
 /* The summary as JSON. */
 #include "analysis/graph.h"
 #include "analysis/graph_ids.h"
-#include "analysis/json_out.h"
+#include "analysis/json_keys.h"
 #include "analysis/metrics.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-
-static void key_uint(struct json_out *o, const char *key, uint64_t value)
-{
-	json_out__key(o, key);
-	json_out__uint(o, value);
-}
-
-static void key_double(struct json_out *o, const char *key, double value)
-{
-	json_out__key(o, key);
-	json_out__double(o, value);
-}
-
-static void key_string(struct json_out *o, const char *key, const char *value)
-{
-	json_out__key(o, key);
-	json_out__string(o, value);
-}
-
-static void key_stat(struct json_out *o, const char *key, const struct grain_stat *s)
-{
-	json_out__key(o, key);
-	json_out__open(o, '{');
-	key_uint(o, "sum", s->sum);
-	key_double(o, "mean", s->mean);
-	key_uint(o, "min", s->min);
-	key_uint(o, "max", s->max);
-	key_double(o, "stddev", s->stddev);
-	json_out__close(o, '}');
-}
-
-static void key_source(struct json_out *o, const struct grain_graph *g, uint32_t definition)
-{
-	key_string(o, "source", definition == GRAIN_NONE ? NULL : g->definitions[definition].source);
-}
-
-/* Identifiers can be as long as a graph is deep: written with a buffer of the right length. */
-static void key_id(struct json_out *o, const char *key, const struct grain_graph *g, enum id_kind kind,
-		   uint32_t index)
-{
-	size_t length = graph__id(g, kind, index, NULL, 0);
-	char *text = malloc(length + 1);
-
-	json_out__key(o, key);
-	if (!text) {
-		o->error = o->error ? o->error : -ENOMEM;
-		json_out__null(o);
-		return;
-	}
-	graph__id(g, kind, index, text, length + 1);
-	json_out__plain(o, text, length);
-	free(text);
-}
 
 static void write_head(struct json_out *o, const struct grain_graph *g, uint64_t job)
 {
@@ -102,6 +49,9 @@ static void write_head(struct json_out *o, const struct grain_graph *g, uint64_t
 	key_uint(o, "chunks", g->totals.chunks);
 	key_uint(o, "incomplete", t->incomplete_grains);
 	key_uint(o, "below_resolution", t->below_resolution);
+	key_uint(o, "discarded", g->totals.discarded);
+	key_uint(o, "detached", g->totals.detached);
+	key_uint(o, "runtime_tasks", g->totals.runtime_tasks);
 	json_out__close(o, '}');
 	json_out__key(o, "events");
 	json_out__open(o, '{');
@@ -175,7 +125,7 @@ static void write_definitions(struct json_out *o, const struct grain_graph *g)
 		const struct grain_profile *p = &g->profiles[i];
 		const struct grain_definition *d =
 			p->definition == GRAIN_NONE ? NULL : &g->definitions[p->definition];
-		uint64_t complete = p->instances - p->incomplete;
+		uint64_t complete = p->instances - p->incomplete - p->discarded;
 
 		json_out__open(o, '{');
 		json_out__key(o, "definition");
@@ -185,11 +135,12 @@ static void write_definitions(struct json_out *o, const struct grain_graph *g)
 			json_out__null(o);
 		key_source(o, g, p->definition);
 		key_string(o, "func", d ? d->function : NULL);
-		key_string(o, "kind", d && d->kind[0] ? d->kind : "task");
+		key_string(o, "kind", p->kind);
 		key_uint(o, "instances", p->instances);
 		key_uint(o, "leaves", p->leaves);
 		key_uint(o, "undeferred", p->undeferred);
 		key_uint(o, "incomplete", p->incomplete);
+		key_uint(o, "discarded", p->discarded);
 		key_stat(o, "exec_ns", &p->exec);
 		key_stat(o, "create_ns", &p->create);
 		key_stat(o, "wait_ns", &p->wait);
@@ -223,6 +174,8 @@ static void write_regions(struct json_out *o, const struct grain_graph *g)
 
 		json_out__open(o, '{');
 		key_id(o, "id", g, ID_REGION, (uint32_t)i);
+		key_id_or_null(o, "parent", g, ID_CONTEXT, r->begun ? r->parent : GRAIN_NONE);
+		key_string(o, "kind", r->teams ? "teams" : "parallel");
 		key_source(o, g, r->definition);
 		key_uint(o, "threads", r->threads);
 		key_uint(o, "start_ns", r->start_ns);
@@ -237,48 +190,10 @@ static void write_regions(struct json_out *o, const struct grain_graph *g)
 	json_out__close(o, ']');
 }
 
-static void write_loop(struct json_out *o, const struct grain_graph *g, const struct loop *loop)
-{
-	char text[32];
-	size_t length = loop->region == GRAIN_NONE ? 1 : graph__id(g, ID_REGION, loop->region, NULL, 0);
-	char *id = malloc(length + sizeof text);
-
-	json_out__open(o, '{');
-	json_out__key(o, "id");
-	if (!id) {
-		o->error = o->error ? o->error : -ENOMEM;
-		json_out__null(o);
-	} else {
-		if (loop->region == GRAIN_NONE)
-			id[0] = '0';
-		else
-			graph__id(g, ID_REGION, loop->region, id, length + 1);
-		length += (size_t)snprintf(id + length, sizeof text, "/%c%u", loop->sections ? 'x' : 'l',
-					   loop->ordinal);
-		json_out__plain(o, id, length);
-		free(id);
-	}
-	key_source(o, g, loop->definition);
-	key_string(o, "schedule", loop->sections ? "sections" : NULL);
-	json_out__key(o, "chunk");
-	json_out__null(o);
-	key_uint(o, "chunks", loop->chunks);
-	key_double(o, "load_balance", loop->load_balance);
-	json_out__key(o, "minimum_cores");
-	json_out__null(o);
-	json_out__close(o, '}');
-}
-
 static void write_tables(struct json_out *o, const struct grain_graph *g)
 {
 	size_t i;
 
-	json_out__key(o, "loops");
-	json_out__open(o, '[');
-	for (i = 0; i < g->loop_count; i++)
-		if (g->loops[i].seen)
-			write_loop(o, g, &g->loops[i]);
-	json_out__close(o, ']');
 	json_out__key(o, "depths");
 	json_out__open(o, '[');
 	for (i = 0; i < g->depth_count; i++) {
@@ -316,6 +231,8 @@ int grain_graph__write_summary_json(const struct grain_graph *graph, uint64_t jo
 	write_problems(o, graph);
 	write_definitions(o, graph);
 	write_regions(o, graph);
+	json__write_loops(o, graph);
+	json__write_locks(o, graph);
 	write_tables(o, graph);
 	json_out__close(o, '}');
 	json_out__line(o);

@@ -4,7 +4,7 @@
  * thread, what may follow what. Numbers become dense in order of first
  * appearance, so that a log that was written out and read again is equal.
  */
-#include "analysis/event_build.h"
+#include "analysis/log_stack.h"
 #include "analysis/number_map.h"
 
 #include <stdlib.h>
@@ -12,73 +12,37 @@
 
 #define MAX_MEMBERS (1u << 20)
 
-enum { SEEN_CREATE = 1, SEEN_BEGIN = 2, SEEN_END = 4 };
-
-struct frame {
-	uint8_t kind; /* of the event that opened it */
-	uint8_t sub;
-	bool left; /* of a member: its last barrier is over */
-	uint32_t id;
-	uint64_t value;
-};
-
-struct thread {
-	uint32_t tid;
-	uint16_t cpu;
-	bool begun;
-	struct frame *frames;
-	size_t depth, capacity;
-};
-
+enum { SEEN_CREATE = 1, SEEN_BEGIN = 2, SEEN_END = 4, SEEN_DISCARD = 8 };
 struct log_check {
 	struct event_stream *stream;
 	const uint32_t *lines;
 	struct budget *budget;
 	struct number_map thread_of, members;
-	struct thread *threads;
-	uint32_t thread_count;
+	struct log_stacks stacks;
 	/* By the number the reader gave: what is where in the file, and the dense number. */
-	uint32_t *task_new, *region_new, *loop_new;
+	uint32_t *task_new, *region_new, *loop_new, *taskloop_new;
 	uint8_t *task_in_file, *region_in_file;
 	/* By dense number. */
 	uint8_t *task_seen, *region_ended;
-	uint32_t *task_thread;
-	uint32_t task_max, region_max, loop_max;
+	uint32_t task_max, region_max, loop_max, taskloop_max, taskloop_count;
 };
 
-static int thread_of(struct log_check *c, uint32_t tid, struct thread **out)
+static int thread_of(struct log_check *c, uint32_t tid, struct log_thread **out)
 {
 	uint32_t index = number_map__get(&c->thread_of, tid);
 
 	if (index == GRAIN_NONE) {
-		int error = array__grow(&c->threads, c->thread_count, sizeof(*c->threads), c->budget);
+		int error = array__grow(&c->stacks.threads, c->stacks.thread_count,
+					sizeof(*c->stacks.threads), c->budget);
 
-		index = c->thread_count;
+		index = c->stacks.thread_count;
 		if (!error)
 			error = number_map__put(&c->thread_of, tid, index);
 		if (error)
 			return error;
-		c->threads[c->thread_count++] = (struct thread){.tid = tid};
+		c->stacks.threads[c->stacks.thread_count++] = (struct log_thread){.tid = tid};
 	}
-	*out = &c->threads[index];
-	return 0;
-}
-
-static int push(struct log_check *c, struct thread *t, struct frame frame)
-{
-	if (t->depth == t->capacity) {
-		size_t more = t->capacity ? t->capacity : 16;
-		struct frame *frames;
-
-		if (budget__take(c->budget, more * sizeof(*frames)))
-			return -E2BIG;
-		frames = realloc(t->frames, (t->capacity + more) * sizeof(*frames));
-		if (!frames)
-			return -ENOMEM;
-		t->frames = frames;
-		t->capacity += more;
-	}
-	t->frames[t->depth++] = frame;
+	*out = &c->stacks.threads[index];
 	return 0;
 }
 
@@ -89,56 +53,19 @@ static uint32_t dense(uint32_t *table, uint32_t old, uint32_t *count)
 	return table[old];
 }
 
-/* The task whose code the thread executes below `depth` open things; GRAIN_NONE for others. */
-static uint32_t running_task(const struct thread *t, size_t depth)
-{
-	while (depth-- > 0) {
-		if (t->frames[depth].kind == EVENT_TASK_BEGIN)
-			return t->frames[depth].id;
-		if (t->frames[depth].kind == EVENT_MEMBER_BEGIN)
-			break;
-	}
-	return GRAIN_NONE;
-}
-
 static void trouble(struct log_check *c, uint32_t task, unsigned bit)
 {
 	if (task != GRAIN_NONE)
 		c->stream->task_trouble[task] |= (uint8_t)bit;
 }
 
-/* Takes the task, with what is open in it, from where it was to the top of `to`. */
-static int resume(struct log_check *c, uint32_t task, struct thread *to)
-{
-	struct thread *from = &c->threads[c->task_thread[task]];
-	size_t first = from->depth, last;
-	int error = 0;
-
-	while (first > 0 &&
-	       !(from->frames[first - 1].kind == EVENT_TASK_BEGIN && from->frames[first - 1].id == task))
-		first--;
-	first--;
-	last = first + 1;
-	while (last < from->depth && from->frames[last].kind != EVENT_TASK_BEGIN &&
-	       from->frames[last].kind != EVENT_MEMBER_BEGIN)
-		last++;
-	for (size_t i = first; i < last && !error; i++)
-		error = push(c, to, from->frames[i]);
-	if (error)
-		return error;
-	memmove(&from->frames[first], &from->frames[last], (from->depth - last) * sizeof(*from->frames));
-	from->depth -= last - first;
-	c->task_thread[task] = (uint32_t)(to - c->threads);
-	return 0;
-}
-
 static void mark_lost(struct log_check *c, uint32_t tid)
 {
-	for (uint32_t i = 0; i < c->thread_count; i++) {
-		const struct thread *t = &c->threads[i];
+	for (uint32_t i = 0; i < c->stacks.thread_count; i++) {
+		const struct log_thread *t = &c->stacks.threads[i];
 
 		for (size_t k = 0; k < t->depth && (tid == 0 || tid == t->tid); k++) {
-			const struct frame *f = &t->frames[k];
+			const struct log_frame *f = &t->frames[k];
 
 			if (f->kind == EVENT_TASK_BEGIN)
 				trouble(c, f->id, EVENT_TROUBLE_LOST);
@@ -172,9 +99,9 @@ static enum event_kind opener(uint8_t kind)
 	}
 }
 
-static const char *closes(struct thread *t, struct event *e)
+static const char *closes(struct log_thread *t, struct event *e)
 {
-	struct frame *top = t->depth ? &t->frames[t->depth - 1] : NULL;
+	struct log_frame *top = t->depth ? &t->frames[t->depth - 1] : NULL;
 	bool single = e->kind == EVENT_SINGLE_END, wait = e->kind == EVENT_WAIT_END;
 
 	if (!top || top->kind != opener(e->kind) || (!single && !wait && top->id != e->id) ||
@@ -187,7 +114,7 @@ static const char *closes(struct thread *t, struct event *e)
 }
 
 /* Whether an event that starts something may stand here. */
-static const char *starts(const struct thread *t)
+static const char *starts(const struct log_thread *t)
 {
 	if (t->depth && t->frames[t->depth - 1].kind == EVENT_WAIT_BEGIN)
 		return "cannot occur while the thread is inside a wait";
@@ -196,9 +123,9 @@ static const char *starts(const struct thread *t)
 	return NULL;
 }
 
-static const char *in_loop(const struct thread *t, const struct event *e, uint8_t kind)
+static const char *in_loop(const struct log_thread *t, const struct event *e, uint8_t kind)
 {
-	const struct frame *top = t->depth ? &t->frames[t->depth - 1] : NULL;
+	const struct log_frame *top = t->depth ? &t->frames[t->depth - 1] : NULL;
 
 	return top && top->kind == kind && top->id == e->id ? NULL
 							    : "is not directly inside its loop or sections";
@@ -221,6 +148,32 @@ static const char *member_begins(struct log_check *c, const struct event *e, int
 	if (e->value + 1 > s->info.threads)
 		s->info.threads = (uint32_t)e->value + 1;
 	return NULL;
+}
+
+/* Whether what is said of a task fits how far it is. */
+static const char *task_phase(struct log_check *c, struct event *e)
+{
+	uint8_t *seen = &c->task_seen[e->id];
+
+	switch (e->kind) {
+	case EVENT_TASK_SWITCH:
+		return (*seen & (SEEN_BEGIN | SEEN_END)) == SEEN_BEGIN
+			       ? NULL
+			       : "resumes a task that is not between its begin and its end";
+	case EVENT_TASK_BOUNDS:
+		if (*seen != SEEN_CREATE)
+			return "is not between the task's creation and its begin";
+		if (e->src != GRAIN_NONE)
+			e->src = dense(c->taskloop_new, e->src, &c->taskloop_count);
+		return NULL;
+	case EVENT_TASK_DISCARD:
+		if (*seen != SEEN_CREATE)
+			return "discards a task that is not between its creation and its begin";
+		*seen |= SEEN_DISCARD;
+		return NULL;
+	default:
+		return NULL;
+	}
 }
 
 /* Replaces the reader's number by the dense one and checks what is said of the element. */
@@ -258,6 +211,8 @@ static const char *number(struct log_check *c, struct event *e)
 		if (e->kind == EVENT_TASK_BEGIN && c->task_in_file[old] && c->task_new[old] == GRAIN_NONE)
 			return "begins a task before it is created";
 		e->id = dense(c->task_new, old, &s->task_count);
+		if (c->task_seen[e->id] & SEEN_DISCARD)
+			return "begins a task that was discarded";
 		if (c->task_seen[e->id] &
 		    (e->kind == EVENT_TASK_BEGIN ? SEEN_BEGIN : SEEN_CREATE | SEEN_BEGIN))
 			return e->kind == EVENT_TASK_BEGIN ? "begins a task that has begun before"
@@ -267,16 +222,20 @@ static const char *number(struct log_check *c, struct event *e)
 		c->task_seen[e->id] |= e->kind == EVENT_TASK_BEGIN ? SEEN_BEGIN : SEEN_CREATE;
 		break;
 	case EVENT_DEPEND:
+		if (old == GRAIN_NONE)
+			return NULL;
+		/* fall through */
 	case EVENT_CREATE_END:
 	case EVENT_TASK_SWITCH:
 	case EVENT_TASK_END:
+	case EVENT_TASK_SUSPEND:
+	case EVENT_TASK_BOUNDS:
+	case EVENT_TASK_FULFILL:
+	case EVENT_TASK_DISCARD:
 		e->id = c->task_new[old];
 		if (e->id == GRAIN_NONE)
 			return "is of a task that was not seen before";
-		if (e->kind == EVENT_TASK_SWITCH &&
-		    (c->task_seen[e->id] & (SEEN_BEGIN | SEEN_END)) != SEEN_BEGIN)
-			return "resumes a task that is not between its begin and its end";
-		break;
+		return task_phase(c, e);
 	case EVENT_LOOP_BEGIN:
 	case EVENT_SECTIONS_BEGIN:
 		e->id = dense(c->loop_new, old, &s->loop_count);
@@ -300,7 +259,7 @@ static const char *number(struct log_check *c, struct event *e)
 /* What is wrong with the event, or NULL; *error for lack of memory. */
 static const char *one_event(struct log_check *c, struct event *e, int *error)
 {
-	struct thread *t;
+	struct log_thread *t;
 	const char *wrong;
 
 	*error = thread_of(c, e->tid, &t);
@@ -329,7 +288,7 @@ static const char *one_event(struct log_check *c, struct event *e, int *error)
 		t->begun = false;
 		return NULL;
 	case EVENT_TASK_SWITCH:
-		*error = resume(c, e->id, t);
+		*error = log_stacks__resume(&c->stacks, e->id, t);
 		return NULL;
 	case EVENT_LOST:
 		mark_lost(c, e->tid);
@@ -346,9 +305,15 @@ static const char *one_event(struct log_check *c, struct event *e, int *error)
 		wrong = in_loop(t, e, EVENT_SECTIONS_BEGIN);
 		break;
 	case EVENT_TASK_BEGIN:
-		c->task_thread[e->id] = (uint32_t)(t - c->threads);
+		c->stacks.task_thread[e->id] = (uint32_t)(t - c->stacks.threads);
 		break;
+	case EVENT_TASK_SUSPEND:
+		return log_stacks__suspend(&c->stacks, t, e->id, error);
 	case EVENT_DEPEND:
+		if (e->id == GRAIN_NONE && (!t->depth || t->frames[t->depth - 1].kind != EVENT_WAIT_BEGIN ||
+					    t->frames[t->depth - 1].sub != EVENT_WAIT_TASKWAIT_DEPEND))
+			return "without task= is not inside a taskwait-depend";
+		return NULL;
 	case EVENT_GROUP_BEGIN:
 		return NULL;
 	default:
@@ -364,23 +329,24 @@ static const char *one_event(struct log_check *c, struct event *e, int *error)
 		return wrong;
 	}
 	if (!wrong && !*error)
-		*error = push(c, t,
-			      (struct frame){.kind = e->kind, .sub = e->sub, .id = e->id, .value = e->value});
+		*error = log_stacks__push(
+			&c->stacks, t,
+			(struct log_frame){.kind = e->kind, .sub = e->sub, .id = e->id, .value = e->value});
 	return wrong;
 }
 
 /* A worker that has not left the barrier of a region that is over: nothing is missing. */
-static bool leaving(const struct log_check *c, const struct thread *t, const struct frame *wait)
+static bool leaving(const struct log_check *c, const struct log_thread *t, const struct log_frame *wait)
 {
-	const struct frame *member = t->depth ? &t->frames[t->depth - 1] : NULL;
+	const struct log_frame *member = t->depth ? &t->frames[t->depth - 1] : NULL;
 
 	return wait->kind == EVENT_WAIT_BEGIN && wait->sub == EVENT_WAIT_BARRIER_IMPLICIT && member &&
 	       member->kind == EVENT_MEMBER_BEGIN && member->id != GRAIN_NONE && c->region_ended[member->id];
 }
 
-static int close_frame(struct log_check *c, struct thread *t, uint64_t time)
+static int close_frame(struct log_check *c, struct log_thread *t, uint64_t time)
 {
-	struct frame f = t->frames[--t->depth];
+	struct log_frame f = t->frames[--t->depth];
 	struct event *e = event_stream__push(c->stream, c->budget);
 
 	if (!e)
@@ -401,7 +367,7 @@ static int close_frame(struct log_check *c, struct thread *t, uint64_t time)
 		t->frames[t->depth - 1].left = true;
 	} else if (f.kind == EVENT_WAIT_BEGIN || f.kind == EVENT_CREATE_BEGIN) {
 		c->stream->truth.unclosed_waits += f.kind == EVENT_WAIT_BEGIN;
-		trouble(c, running_task(t, t->depth), EVENT_TROUBLE_WAIT);
+		trouble(c, log_thread__task(t, t->depth), EVENT_TROUBLE_WAIT);
 		if (f.kind == EVENT_CREATE_BEGIN)
 			trouble(c, f.id, EVENT_TROUBLE_WAIT);
 	} else if ((f.kind == EVENT_REGION_BEGIN || f.kind == EVENT_MEMBER_BEGIN) && !f.left &&
@@ -417,8 +383,8 @@ static int close_all(struct log_check *c)
 	uint64_t time = s->count ? s->events[s->count - 1].time_ns : 0;
 	int error = 0;
 
-	for (uint32_t i = 0; i < c->thread_count && !error; i++) {
-		struct thread *t = &c->threads[i];
+	for (uint32_t i = 0; i < c->stacks.thread_count && !error; i++) {
+		struct log_thread *t = &c->stacks.threads[i];
 		struct event *e;
 
 		while (t->depth && !error)
@@ -433,6 +399,11 @@ static int close_all(struct log_check *c)
 		e->cpu = t->cpu;
 		e->kind = EVENT_THREAD_END;
 	}
+	/* A task that is suspended for good is on no thread on which it could end. */
+	for (uint32_t i = 0; i < s->task_count; i++)
+		if ((c->task_seen[i] & (SEEN_BEGIN | SEEN_END)) == SEEN_BEGIN &&
+		    c->stacks.task_thread[i] & LOG_PARKED)
+			trouble(c, i, EVENT_TROUBLE_NO_END);
 	return error;
 }
 
@@ -446,7 +417,7 @@ static void count_trouble(struct log_check *c)
 
 		*bits &= (uint8_t) ~(EVENT_TROUBLE_NO_CREATE | EVENT_TROUBLE_NO_BEGIN);
 		*bits |= (seen & SEEN_CREATE ? 0 : EVENT_TROUBLE_NO_CREATE) |
-			 (seen & SEEN_BEGIN ? 0 : EVENT_TROUBLE_NO_BEGIN);
+			 (seen & (SEEN_BEGIN | SEEN_DISCARD) ? 0 : EVENT_TROUBLE_NO_BEGIN);
 		s->truth.unmatched_begins += (*bits & EVENT_TROUBLE_NO_CREATE) != 0;
 		s->truth.never_begun += (*bits & EVENT_TROUBLE_NO_BEGIN) != 0;
 		s->truth.never_ended += (*bits & EVENT_TROUBLE_NO_END) != 0;
@@ -476,21 +447,24 @@ static int prepare(struct log_check *c)
 
 	for (size_t i = 0; i < s->count; i++) {
 		const struct event *e = &s->events[i];
-		uint32_t *max = e->kind <= EVENT_MEMBER_END ? &c->region_max
-				: e->kind <= EVENT_TASK_END ? &c->task_max
-							    : &c->loop_max;
+		uint32_t *max = e->kind <= EVENT_MEMBER_END				      ? &c->region_max
+				: e->kind >= EVENT_LOOP_BEGIN && e->kind < EVENT_TASK_SUSPEND ? &c->loop_max
+											      : &c->task_max;
 
 		if (e->id != GRAIN_NONE && e->id >= *max)
 			*max = e->id + 1;
+		if (e->kind == EVENT_TASK_BOUNDS && e->src != GRAIN_NONE && e->src >= c->taskloop_max)
+			c->taskloop_max = e->src + 1;
 	}
 	c->task_new = table(c->task_max, sizeof(uint32_t), 0xff, b, &error);
 	c->region_new = table(c->region_max, sizeof(uint32_t), 0xff, b, &error);
 	c->loop_new = table(c->loop_max, sizeof(uint32_t), 0xff, b, &error);
+	c->taskloop_new = table(c->taskloop_max, sizeof(uint32_t), 0xff, b, &error);
 	c->task_in_file = table(c->task_max, 1, 0, b, &error);
 	c->region_in_file = table(c->region_max, 1, 0, b, &error);
 	c->region_ended = table(c->region_max, 1, 0, b, &error);
 	c->task_seen = table(c->task_max, 1, 0, b, &error);
-	c->task_thread = table(c->task_max, sizeof(uint32_t), 0, b, &error);
+	c->stacks.task_thread = table(c->task_max, sizeof(uint32_t), 0, b, &error);
 	s->task_trouble = table(c->task_max, 1, 0, b, &error);
 	s->region_trouble = table(c->region_max, 1, 0, b, &error);
 	for (size_t i = 0; i < s->count && !error; i++) {
@@ -527,7 +501,10 @@ static int reorder_loops(struct log_check *c, uint32_t known)
 int log_check__run(struct event_stream *stream, uint32_t *lines, const char *path, bool keep_going,
 		   struct budget *budget, struct grain_error *err)
 {
-	struct log_check c = {.stream = stream, .lines = lines, .budget = budget};
+	struct log_check c = {.stream = stream,
+			      .lines = lines,
+			      .budget = budget,
+			      .stacks = {.budget = budget, .parking_free = GRAIN_NONE}};
 	uint32_t known_loops = stream->loop_count;
 	size_t kept = 0;
 	int error = prepare(&c);
@@ -565,17 +542,15 @@ int log_check__run(struct event_stream *stream, uint32_t *lines, const char *pat
 				stream->truth.lost = UINT64_MAX;
 		}
 	}
-	for (uint32_t i = 0; i < c.thread_count; i++)
-		free(c.threads[i].frames);
-	free(c.threads);
+	log_stacks__free(&c.stacks);
 	free(c.task_new);
 	free(c.region_new);
 	free(c.loop_new);
+	free(c.taskloop_new);
 	free(c.task_in_file);
 	free(c.region_in_file);
 	free(c.task_seen);
 	free(c.region_ended);
-	free(c.task_thread);
 	number_map__free(&c.thread_of);
 	number_map__free(&c.members);
 	return error;

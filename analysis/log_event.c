@@ -28,13 +28,24 @@ enum key {
 	KEY_COUNT,
 	KEY_CAUSE,
 	KEY_TROUBLE,
+	KEY_TASKLOOP,
+	KEY_POINT,
+	KEY_UNSIGNED,
+	KEY_BOUNDS,
+	KEY_ORDERED,
+	KEY_DOACROSS,
+	KEY_NONMONOTONIC,
+	KEY_DISTRIBUTE,
+	KEY_STRIDE,
 	KEY_MAX
 };
 
-static const char *const key_names[KEY_MAX] = {"task",	 "region", "loop",  "src",   "threads",
-					       "num",	 "flags",  "addr",  "kind",  "sched",
-					       "lower",	 "upper",  "step",  "chunk", "won",
-					       "reason", "ip",	   "count", "cause", "trouble"};
+static const char *const key_names[KEY_MAX] = {"task",	   "region",	   "loop",	 "src",	   "threads",
+					       "num",	   "flags",	   "addr",	 "kind",   "sched",
+					       "lower",	   "upper",	   "step",	 "chunk",  "won",
+					       "reason",   "ip",	   "count",	 "cause",  "trouble",
+					       "taskloop", "point",	   "unsigned",	 "bounds", "ordered",
+					       "doacross", "nonmonotonic", "distribute", "stride"};
 
 #define K(name) (1u << KEY_##name)
 static const uint32_t required_keys[EVENT_KIND_MAX] = {
@@ -44,7 +55,7 @@ static const uint32_t required_keys[EVENT_KIND_MAX] = {
 	[EVENT_MEMBER_END] = K(REGION) | K(NUM),
 	[EVENT_CREATE_BEGIN] = K(TASK),
 	[EVENT_CREATE_END] = K(TASK),
-	[EVENT_DEPEND] = K(TASK) | K(ADDR) | K(KIND),
+	[EVENT_DEPEND] = K(ADDR) | K(KIND),
 	[EVENT_TASK_BEGIN] = K(TASK),
 	[EVENT_TASK_SWITCH] = K(TASK),
 	[EVENT_TASK_END] = K(TASK),
@@ -63,6 +74,11 @@ static const uint32_t required_keys[EVENT_KIND_MAX] = {
 	[EVENT_LOCK_GOT] = K(KIND),
 	[EVENT_LOCK_END] = K(KIND),
 	[EVENT_SAMPLE] = K(IP),
+	[EVENT_TASK_SUSPEND] = K(TASK),
+	[EVENT_TASK_BOUNDS] = K(TASK) | K(LOWER) | K(UPPER),
+	[EVENT_TASK_FULFILL] = K(TASK),
+	[EVENT_TASK_DISCARD] = K(TASK),
+	[EVENT_CANCEL] = K(KIND),
 	[EVENT_LOST] = K(COUNT),
 };
 
@@ -204,6 +220,41 @@ int log_reader__know_loops(struct log_reader *r, size_t count)
 	return 0;
 }
 
+/* unsigned=1 and the like. */
+static int get_flag(struct log_reader *r, const struct keys *keys, enum key key, bool *out)
+{
+	uint64_t value = 0;
+	int error = get_u64(r, keys, key, &value);
+
+	if (!error && value > 1)
+		return bad_value(r, key, &keys->field[key]);
+	*out = value;
+	return error;
+}
+
+/* A bound of iterations: of an unsigned loop the bits of a uint64_t. */
+static int get_bound(struct log_reader *r, const struct keys *keys, enum key key, bool is_unsigned, void *out,
+		     bool *has)
+{
+	if (!is_unsigned)
+		return get_i64(r, keys, key, out, has);
+	if (!(keys->have & 1u << key))
+		return 0;
+	if (has)
+		*has = true;
+	return get_u64(r, keys, key, out);
+}
+
+static int get_hidden(struct log_reader *r, const struct keys *keys, bool *hidden)
+{
+	if (!(keys->have & K(BOUNDS)))
+		return 0;
+	if (!field__value_is(&keys->field[KEY_BOUNDS], "hidden"))
+		return bad_value(r, KEY_BOUNDS, &keys->field[KEY_BOUNDS]);
+	*hidden = true;
+	return 0;
+}
+
 static int loop_keys(struct log_reader *r, const struct keys *keys, uint32_t id)
 {
 	struct event_stream *s = r->stream;
@@ -219,14 +270,89 @@ static int loop_keys(struct log_reader *r, const struct keys *keys, uint32_t id)
 	loop->known = true;
 	error = get_name(r, keys, KEY_SCHED, event_sched_names, &loop->sched);
 	if (!error)
-		error = get_i64(r, keys, KEY_LOWER, &loop->lower, &loop->has_lower);
+		error = get_flag(r, keys, KEY_UNSIGNED, &loop->is_unsigned);
 	if (!error)
-		error = get_i64(r, keys, KEY_UPPER, &loop->upper, &loop->has_upper);
+		error = get_hidden(r, keys, &loop->bounds_hidden);
+	if (!error)
+		error = get_flag(r, keys, KEY_ORDERED, &loop->ordered);
+	if (!error)
+		error = get_flag(r, keys, KEY_DOACROSS, &loop->doacross);
+	if (!error)
+		error = get_flag(r, keys, KEY_NONMONOTONIC, &loop->nonmonotonic);
+	if (!error)
+		error = get_flag(r, keys, KEY_DISTRIBUTE, &loop->distribute);
+	if (!error)
+		error = get_bound(r, keys, KEY_LOWER, loop->is_unsigned, &loop->lower, &loop->has_lower);
+	if (!error)
+		error = get_bound(r, keys, KEY_UPPER, loop->is_unsigned, &loop->upper, &loop->has_upper);
 	if (!error)
 		error = get_i64(r, keys, KEY_STEP, &loop->step, &loop->has_step);
 	if (!error)
 		error = get_i64(r, keys, KEY_CHUNK, &loop->chunk, &loop->has_chunk);
+	if (!error)
+		error = get_i64(r, keys, KEY_STRIDE, &loop->stride, &loop->has_stride);
 	return error;
+}
+
+static int chunk_keys(struct log_reader *r, const struct keys *keys, struct event *e)
+{
+	bool hidden = false, is_unsigned;
+	int error = get_index(r, keys, KEY_LOOP, &r->loops, &e->id);
+
+	if (error)
+		return error;
+	is_unsigned = e->id < r->stream->loop_count && r->stream->loops[e->id].is_unsigned;
+	error = get_bound(r, keys, KEY_LOWER, is_unsigned, &e->value, NULL);
+	if (e->kind == EVENT_SECTION_BEGIN)
+		e->extra = e->value;
+	if (!error)
+		error = get_bound(r, keys, KEY_UPPER, is_unsigned, &e->extra, NULL);
+	if (error || e->kind == EVENT_SECTION_BEGIN)
+		return error;
+	error = get_hidden(r, keys, &hidden);
+	e->sub = hidden;
+	if (!error && hidden) {
+		e->value = 0;
+		error = get_u64(r, keys, KEY_NUM, &e->value);
+		e->extra = e->value;
+	}
+	if (!error && keys->have & K(COUNT) &&
+	    (!field__u32(&keys->field[KEY_COUNT], &e->src) || e->src == GRAIN_NONE))
+		return bad_value(r, KEY_COUNT, &keys->field[KEY_COUNT]);
+	return error;
+}
+
+static int bounds_keys(struct log_reader *r, const struct keys *keys, struct event *e)
+{
+	int error = get_i64(r, keys, KEY_LOWER, (int64_t *)&e->value, NULL);
+
+	if (!error)
+		error = get_i64(r, keys, KEY_UPPER, (int64_t *)&e->extra, NULL);
+	if (!error)
+		error = get_index(r, keys, KEY_TASKLOOP, &r->taskloops, &e->src);
+	return error ? error : get_index(r, keys, KEY_TASK, &r->tasks, &e->id);
+}
+
+static int cancel_keys(struct log_reader *r, const struct keys *keys, struct event *e)
+{
+	bool point = false;
+	int error = get_name(r, keys, KEY_KIND, event_cancel_names, &e->sub);
+
+	if (!error)
+		error = get_flag(r, keys, KEY_POINT, &point);
+	e->value = !point;
+	return error ? error : get_source(r, keys, &e->src);
+}
+
+/* kind=teams */
+static int region_kind(struct log_reader *r, const struct keys *keys, struct event *e)
+{
+	if (!(keys->have & K(KIND)))
+		return 0;
+	if (!field__value_is(&keys->field[KEY_KIND], "teams"))
+		return bad_value(r, KEY_KIND, &keys->field[KEY_KIND]);
+	e->sub = 1;
+	return 0;
 }
 
 static int wait_kind(struct log_reader *r, const struct keys *keys, struct event *e)
@@ -239,12 +365,13 @@ static int wait_kind(struct log_reader *r, const struct keys *keys, struct event
 /* Fills *e from the keys of its kind. */
 static int event_values(struct log_reader *r, const struct keys *keys, struct event *e)
 {
-	int64_t lower = 0, upper = 0;
 	int error = 0;
 
 	switch ((enum event_kind)e->kind) {
 	case EVENT_REGION_BEGIN:
 		error = get_u64(r, keys, KEY_THREADS, &e->value);
+		if (!error)
+			error = region_kind(r, keys, e);
 		if (!error)
 			error = get_bits(r, keys, KEY_TROUBLE, event_trouble_names, &e->extra);
 		if (!error)
@@ -270,6 +397,9 @@ static int event_values(struct log_reader *r, const struct keys *keys, struct ev
 	case EVENT_CREATE_END:
 	case EVENT_TASK_SWITCH:
 	case EVENT_TASK_END:
+	case EVENT_TASK_SUSPEND:
+	case EVENT_TASK_FULFILL:
+	case EVENT_TASK_DISCARD:
 		return error ? error : get_index(r, keys, KEY_TASK, &r->tasks, &e->id);
 	case EVENT_DEPEND:
 		error = get_u64(r, keys, KEY_ADDR, &e->value);
@@ -283,12 +413,7 @@ static int event_values(struct log_reader *r, const struct keys *keys, struct ev
 		return get_source(r, keys, &e->src);
 	case EVENT_CHUNK_BEGIN:
 	case EVENT_SECTION_BEGIN:
-		error = get_i64(r, keys, KEY_LOWER, &lower, NULL);
-		if (!error)
-			error = get_i64(r, keys, KEY_UPPER, &upper, NULL);
-		e->value = (uint64_t)lower;
-		e->extra = (uint64_t)upper;
-		return error ? error : get_index(r, keys, KEY_LOOP, &r->loops, &e->id);
+		return chunk_keys(r, keys, e);
 	case EVENT_LOOP_BEGIN:
 	case EVENT_SECTIONS_BEGIN:
 		error = get_source(r, keys, &e->src);
@@ -305,6 +430,10 @@ static int event_values(struct log_reader *r, const struct keys *keys, struct ev
 		error = get_source(r, keys, &e->src);
 		return error ? error : get_u64(r, keys, KEY_WON, &e->value);
 	case EVENT_LOCK_BEGIN:
+		error = get_source(r, keys, &e->src);
+		if (error)
+			return error;
+		/* fall through */
 	case EVENT_LOCK_GOT:
 	case EVENT_LOCK_END:
 		error = get_name(r, keys, KEY_KIND, event_lock_names, &e->sub);
@@ -321,13 +450,12 @@ static int event_values(struct log_reader *r, const struct keys *keys, struct ev
 							keys->field[KEY_CAUSE].value_bytes, &e->sub,
 							&r->budget);
 		return error;
+	case EVENT_TASK_BOUNDS:
+		return bounds_keys(r, keys, e);
+	case EVENT_CANCEL:
+		return cancel_keys(r, keys, e);
 	case EVENT_THREAD_BEGIN:
 	case EVENT_THREAD_END:
-	case EVENT_TASK_SUSPEND:
-	case EVENT_TASK_BOUNDS:
-	case EVENT_TASK_FULFILL:
-	case EVENT_TASK_DISCARD:
-	case EVENT_CANCEL:
 	case EVENT_KIND_MAX:
 		break;
 	}

@@ -187,6 +187,7 @@ int log_reader__read(int fd, const char *path, const struct grain_load_opts *opt
 		error = all_lines(&r, fd, buffer);
 	free(buffer);
 	number_map__free(&r.tasks);
+	number_map__free(&r.taskloops);
 	number_map__free(&r.threads);
 	free(r.thread_times);
 	if (!error)

@@ -13,7 +13,7 @@ struct log_reader {
 	struct budget budget;
 	struct grain_error *err;
 	struct meta_truth truth;
-	struct number_map tasks, regions, loops, sources, threads;
+	struct number_map tasks, regions, loops, taskloops, sources, threads;
 	uint64_t *thread_times;
 	uint32_t thread_count, last_tid, last_thread;
 	uint32_t *lines;	/* of the events */

@@ -101,6 +101,15 @@ static void put_task_trouble(struct log_writer *w, const struct event *e)
 	put_trouble(w, w->stream->task_trouble[e->id]);
 }
 
+static void put_bound(struct log_writer *w, const char *key, bool is_unsigned, uint64_t v)
+{
+	put(w, key);
+	if (is_unsigned)
+		put_u64(w, v);
+	else
+		put_i64(w, (int64_t)v);
+}
+
 static void put_loop(struct log_writer *w, const struct event *e)
 {
 	const struct event_loop *loop = &w->stream->loops[e->id];
@@ -111,14 +120,14 @@ static void put_loop(struct log_writer *w, const struct event *e)
 		put(w, " sched=");
 		put(w, event_sched_names[loop->sched]);
 	}
-	if (loop->has_lower) {
-		put(w, " lower=");
-		put_i64(w, loop->lower);
-	}
-	if (loop->has_upper) {
-		put(w, " upper=");
-		put_i64(w, loop->upper);
-	}
+	if (loop->is_unsigned)
+		put(w, " unsigned=1");
+	if (loop->bounds_hidden)
+		put(w, " bounds=hidden");
+	if (loop->has_lower)
+		put_bound(w, " lower=", loop->is_unsigned, (uint64_t)loop->lower);
+	if (loop->has_upper)
+		put_bound(w, " upper=", loop->is_unsigned, (uint64_t)loop->upper);
 	if (loop->has_step) {
 		put(w, " step=");
 		put_i64(w, loop->step);
@@ -127,6 +136,35 @@ static void put_loop(struct log_writer *w, const struct event *e)
 		put(w, " chunk=");
 		put_i64(w, loop->chunk);
 	}
+	if (loop->has_stride) {
+		put(w, " stride=");
+		put_i64(w, loop->stride);
+	}
+	if (loop->ordered)
+		put(w, " ordered=1");
+	if (loop->doacross)
+		put(w, " doacross=1");
+	if (loop->nonmonotonic)
+		put(w, " nonmonotonic=1");
+	if (loop->distribute)
+		put(w, " distribute=1");
+}
+
+static void put_chunk(struct log_writer *w, const struct event *e)
+{
+	bool is_unsigned = w->stream->loops[e->id].is_unsigned;
+
+	put_key(w, " loop=", e->id);
+	if (e->kind == EVENT_CHUNK_BEGIN && e->sub) {
+		put(w, " bounds=hidden");
+		put_key(w, " num=", e->value);
+		return;
+	}
+	put_bound(w, " lower=", is_unsigned, e->value);
+	if (e->kind == EVENT_CHUNK_BEGIN || e->extra != e->value)
+		put_bound(w, " upper=", is_unsigned, e->extra);
+	if (e->kind == EVENT_CHUNK_BEGIN && e->src > 1 && e->src != GRAIN_NONE)
+		put_key(w, " count=", e->src);
 }
 
 static void put_values(struct log_writer *w, const struct event *e)
@@ -136,6 +174,8 @@ static void put_values(struct log_writer *w, const struct event *e)
 		put_key(w, " region=", e->id);
 		put_source(w, e);
 		put_key(w, " threads=", e->value);
+		if (e->sub)
+			put(w, " kind=teams");
 		put_trouble(w, w->stream->region_trouble[e->id]);
 		break;
 	case EVENT_REGION_END:
@@ -163,10 +203,14 @@ static void put_values(struct log_writer *w, const struct event *e)
 	case EVENT_CREATE_END:
 	case EVENT_TASK_SWITCH:
 	case EVENT_TASK_END:
+	case EVENT_TASK_SUSPEND:
+	case EVENT_TASK_FULFILL:
+	case EVENT_TASK_DISCARD:
 		put_key(w, " task=", e->id);
 		break;
 	case EVENT_DEPEND:
-		put_key(w, " task=", e->id);
+		if (e->id != GRAIN_NONE)
+			put_key(w, " task=", e->id);
 		put_hex(w, " addr=", e->value);
 		put(w, " kind=");
 		put(w, event_depend_names[e->sub]);
@@ -186,13 +230,7 @@ static void put_values(struct log_writer *w, const struct event *e)
 		break;
 	case EVENT_CHUNK_BEGIN:
 	case EVENT_SECTION_BEGIN:
-		put_key(w, " loop=", e->id);
-		put(w, " lower=");
-		put_i64(w, (int64_t)e->value);
-		if (e->kind == EVENT_CHUNK_BEGIN) {
-			put(w, " upper=");
-			put_i64(w, (int64_t)e->extra);
-		}
+		put_chunk(w, e);
 		break;
 	case EVENT_CHUNK_END:
 	case EVENT_LOOP_END:
@@ -211,6 +249,8 @@ static void put_values(struct log_writer *w, const struct event *e)
 		put(w, " kind=");
 		put(w, event_lock_names[e->sub]);
 		put_hex(w, " addr=", e->value);
+		if (e->kind == EVENT_LOCK_BEGIN)
+			put_source(w, e);
 		break;
 	case EVENT_OFF_CPU:
 	case EVENT_ON_CPU:
@@ -228,13 +268,21 @@ static void put_values(struct log_writer *w, const struct event *e)
 				field__spell(w->stream->causes[e->sub - 1], w->text + w->used, LINE_ROOM / 2);
 		}
 		break;
+	case EVENT_TASK_BOUNDS:
+		put_key(w, " task=", e->id);
+		if (e->src != GRAIN_NONE)
+			put_key(w, " taskloop=", e->src);
+		put_bound(w, " lower=", false, e->value);
+		put_bound(w, " upper=", false, e->extra);
+		break;
+	case EVENT_CANCEL:
+		put(w, " kind=");
+		put(w, event_cancel_names[e->sub]);
+		put_key(w, " point=", !e->value);
+		put_source(w, e);
+		break;
 	case EVENT_THREAD_BEGIN:
 	case EVENT_THREAD_END:
-	case EVENT_TASK_SUSPEND:
-	case EVENT_TASK_BOUNDS:
-	case EVENT_TASK_FULFILL:
-	case EVENT_TASK_DISCARD:
-	case EVENT_CANCEL:
 	case EVENT_KIND_MAX:
 		break;
 	}

@@ -66,6 +66,71 @@ double metrics__median_distance(uint64_t *values, size_t n)
 	       2;
 }
 
+int metrics__cores(struct grain_graph *g, uint32_t **cores, size_t *count)
+{
+	const struct event_stream *stream = g->stream;
+	size_t i;
+	int error;
+
+	if (metrics__scatter_reason(g))
+		return 0;
+	error = memory__array(&g->memory, UINT16_MAX + 1, sizeof **cores, (void **)cores);
+	if (error < 0)
+		return error;
+	*count = UINT16_MAX + 1;
+	for (i = 0; i < *count; i++)
+		(*cores)[i] = GRAIN_NONE;
+	for (i = 0; i < stream->cpu_count; i++)
+		if (stream->cpus[i].cpu < *count)
+			(*cores)[stream->cpus[i].cpu] = stream->cpus[i].core;
+	return 0;
+}
+
+bool metrics__core_of(const struct grain_graph *g, const struct context *c, const uint32_t *cores,
+		      size_t count, uint64_t *core)
+{
+	uint16_t cpu;
+
+	if (c->flags & CONTEXT_INCOMPLETE || !c->item_count)
+		return false;
+	cpu = g->items[c->first_item].cpu;
+	if (cpu >= count || cores[cpu] == GRAIN_NONE)
+		return false;
+	*core = cores[cpu];
+	return true;
+}
+
+/* Rooms ascend: the tightest that is enough is found by halving. */
+uint32_t metrics__pack(uint64_t *sizes, size_t n, uint64_t capacity, uint32_t limit, uint64_t *room)
+{
+	uint32_t bins = 0;
+
+	qsort(sizes, n, sizeof *sizes, ascending);
+	while (n-- > 0) {
+		uint64_t left, size = sizes[n];
+		uint32_t low = 0, high = bins, place;
+
+		while (low < high) {
+			uint32_t middle = low + (high - low) / 2;
+
+			if (room[middle] < size)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (low == bins) {
+			if (bins == limit)
+				return limit;
+			room[bins++] = capacity > size ? capacity : size;
+		}
+		left = room[low] - size;
+		for (place = low; place > 0 && room[place - 1] > left; place--)
+			room[place] = room[place - 1];
+		room[place] = left;
+	}
+	return bins;
+}
+
 void running_stat__add(struct running_stat *s, uint64_t value)
 {
 	double from_mean = (double)value - s->stat.mean;

@@ -12,6 +12,18 @@ double metrics__median_distance(uint64_t *values, size_t n);
 /* Why scatter is absent, NULL when it can be computed. */
 const char *metrics__scatter_reason(const struct grain_graph *graph);
 
+/* Cores of CPUs up to *count, GRAIN_NONE for unknown ones; NULL where distances between cores say nothing. */
+int metrics__cores(struct grain_graph *graph, uint32_t **cores, size_t *count);
+/* Where the context ran first; false: unknown. */
+bool metrics__core_of(const struct grain_graph *graph, const struct context *c, const uint32_t *cores,
+		      size_t count, uint64_t *core);
+/*
+ * The fewest bins of `capacity` that best-fit decreasing finds for the sizes,
+ * at most `limit`, which is known to suffice. Reorders sizes; `room` has
+ * `limit` elements.
+ */
+uint32_t metrics__pack(uint64_t *sizes, size_t n, uint64_t capacity, uint32_t limit, uint64_t *room);
+
 /* Sum, extremes, mean and deviation while values come in. */
 struct running_stat {
 	struct grain_stat stat;

@@ -5,6 +5,10 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Larger teams get no minimum of cores: finding it takes time that grows with the team. */
+#define PACK_LIMIT 1024
 
 /* The executing member's wait in the loop's join. */
 static double wait_in(const struct grain_graph *g, uint32_t member, uint32_t join, size_t from)
@@ -14,6 +18,9 @@ static double wait_in(const struct grain_graph *g, uint32_t member, uint32_t joi
 
 	/* A loop's join is the first wait after it: no need to look further than the next one. */
 	for (i = from; i < (size_t)c->first_item + c->item_count; i++) {
+		if (g->items[i].kind == GRAIN_JOIN && g->items[i].ref == join &&
+		    (g->items[i].flags & ITEM_UNCLOSED || g->joins[join].flags & JOIN_UNCLOSED))
+			return NAN;
 		if (g->items[i].kind == GRAIN_JOIN)
 			return g->items[i].ref == join ? (double)g->items[i].own_ns : 0;
 		if (g->items[i].kind == GRAIN_BOOKKEEPING || g->items[i].kind == GRAIN_CHUNK_ITEM)
@@ -55,8 +62,12 @@ static void measure_chunks(struct grain_graph *g, const double *waits)
 			g->loops[chunk->loop].longest_ns = c->exec_ns;
 		if (c->flags & CONTEXT_INCOMPLETE)
 			g->loops[chunk->loop].incomplete = true;
+		g->loops[chunk->loop].exec_ns += c->exec_ns;
 		c->load_balance = NAN;
 	}
+	for (i = 0; i < g->item_count; i++)
+		if (g->items[i].kind == GRAIN_BOOKKEEPING)
+			g->loops[g->items[i].ref].bookkeeping_ns += g->items[i].own_ns;
 }
 
 static int by_loop(const void *a, const void *b)
@@ -115,6 +126,100 @@ static void balance_loops(struct grain_graph *g, uint64_t *values)
 		g->contexts[g->chunks[i].context].load_balance = g->loops[g->chunks[i].loop].load_balance;
 }
 
+/* Chunks by loop: `order` has the chunks, `first` where each loop's begin. */
+static void sort_chunks(const struct grain_graph *g, uint32_t *first, uint32_t *order)
+{
+	size_t i;
+
+	for (i = 0; i < g->chunk_count; i++)
+		first[g->chunks[i].loop + 1]++;
+	for (i = 0; i < g->loop_count; i++)
+		first[i + 1] += first[i];
+	for (i = g->chunk_count; i-- > 0;)
+		order[--first[g->chunks[i].loop + 1]] = (uint32_t)i;
+	memmove(first, first + 1, g->loop_count * sizeof *first);
+	first[g->loop_count] = (uint32_t)g->chunk_count;
+}
+
+/* A member's longest chain of chunks, per loop. */
+static void find_makespans(const struct grain_graph *g, uint64_t *makespans)
+{
+	size_t i;
+
+	for (i = 0; i < g->visit_count; i++)
+		if (g->visits[i].exec_ns > makespans[g->visits[i].loop])
+			makespans[g->visits[i].loop] = g->visits[i].exec_ns;
+}
+
+struct groups {
+	uint32_t *first, *order;
+	uint64_t *makespans, *values, *room;
+	uint32_t *cores;
+	size_t core_count, room_count;
+};
+
+static void measure_group(struct grain_graph *g, const struct groups *s, size_t index)
+{
+	struct loop *loop = &g->loops[index];
+	const uint32_t *chunks = &s->order[s->first[index]];
+	size_t i, n = s->first[index + 1] - s->first[index];
+	double scatter;
+
+	if (!n)
+		return;
+	/* A member's share is not what was handed out: packing shares says nothing. */
+	if (!loop->incomplete && !loop->hidden && !loop->derived && loop->members <= PACK_LIMIT) {
+		for (i = 0; i < n; i++)
+			s->values[i] = g->contexts[g->chunks[chunks[i]].context].exec_ns;
+		loop->minimum_cores =
+			metrics__pack(s->values, n, s->makespans[index], loop->members, s->room);
+	}
+	for (i = 0; s->cores && i < n; i++)
+		if (!metrics__core_of(g, &g->contexts[g->chunks[chunks[i]].context], s->cores, s->core_count,
+				      &s->values[i]))
+			return;
+	if (!s->cores || n < 2)
+		return;
+	scatter = metrics__median_distance(s->values, n);
+	for (i = 0; i < n; i++)
+		g->contexts[g->chunks[chunks[i]].context].scatter = scatter;
+}
+
+/* Minimum cores and scatter of the chunks of each loop. */
+static int measure_groups(struct grain_graph *g)
+{
+	struct groups s = {.room_count = PACK_LIMIT};
+	size_t i;
+	int error;
+
+	if (!g->chunk_count)
+		return 0;
+	error = memory__array(&g->memory, g->loop_count + 1, sizeof *s.first, (void **)&s.first);
+	if (error == 0)
+		error = memory__array(&g->memory, g->chunk_count, sizeof *s.order, (void **)&s.order);
+	if (error == 0)
+		error = memory__array(&g->memory, g->loop_count, sizeof *s.makespans, (void **)&s.makespans);
+	if (error == 0)
+		error = memory__array(&g->memory, g->chunk_count, sizeof *s.values, (void **)&s.values);
+	if (error == 0)
+		error = memory__array(&g->memory, s.room_count, sizeof *s.room, (void **)&s.room);
+	if (error == 0)
+		error = metrics__cores(g, &s.cores, &s.core_count);
+	if (error == 0) {
+		sort_chunks(g, s.first, s.order);
+		find_makespans(g, s.makespans);
+		for (i = 0; i < g->loop_count; i++)
+			measure_group(g, &s, i);
+	}
+	memory__release(&g->memory, (void **)&s.first, g->loop_count + 1, sizeof *s.first);
+	memory__release(&g->memory, (void **)&s.order, g->chunk_count, sizeof *s.order);
+	memory__release(&g->memory, (void **)&s.makespans, g->loop_count, sizeof *s.makespans);
+	memory__release(&g->memory, (void **)&s.values, g->chunk_count, sizeof *s.values);
+	memory__release(&g->memory, (void **)&s.room, s.room_count, sizeof *s.room);
+	memory__release(&g->memory, (void **)&s.cores, s.core_count, sizeof *s.cores);
+	return error;
+}
+
 /* The busiest member's fragments against the median member's. */
 static int balance_regions(struct grain_graph *g)
 {
@@ -160,8 +265,10 @@ int graph__measure_loops(struct grain_graph *graph)
 		find_waits(graph, waits);
 		measure_chunks(graph, waits);
 		balance_loops(graph, values);
-		error = balance_regions(graph);
+		error = measure_groups(graph);
 	}
+	if (error == 0)
+		error = balance_regions(graph);
 	memory__release(&graph->memory, (void **)&waits, visits, sizeof *waits);
 	memory__release(&graph->memory, (void **)&values, visits, sizeof *values);
 	return error;

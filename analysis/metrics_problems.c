@@ -80,7 +80,8 @@ static void describe(struct grain_graph *g)
 
 void graph__flag_problems(struct grain_graph *g)
 {
-	uint64_t complete = g->totals.grains - g->truth.incomplete_grains, observed = 0;
+	uint64_t complete = g->totals.grains - g->truth.incomplete_grains - g->totals.discarded;
+	uint64_t observed = 0;
 	struct grain_totals *totals = &g->totals;
 	size_t i;
 
@@ -89,7 +90,7 @@ void graph__flag_problems(struct grain_graph *g)
 		struct context *c = &g->contexts[i];
 
 		/* A comparison with NAN is false: absent values flag nothing. */
-		if (!context__is_grain(c) || c->flags & CONTEXT_INCOMPLETE)
+		if (!context__is_grain(c) || c->flags & (CONTEXT_INCOMPLETE | CONTEXT_DISCARDED))
 			continue;
 		flag(g, c, GRAIN_PROBLEM_PARALLEL_BENEFIT,
 		     context__benefit(c) < g->problems[GRAIN_PROBLEM_PARALLEL_BENEFIT].threshold);

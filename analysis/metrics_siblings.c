@@ -25,6 +25,13 @@ struct siblings {
 	uint64_t *values;
 	uint32_t *cores; /* of CPUs, for scatter; NULL: absent */
 	size_t core_count;
+	struct adopted *adopted; /* sorted */
+	size_t adopted_count;
+};
+
+/* A task that the runtime's own task made for `parent`. */
+struct adopted {
+	uint32_t parent, context;
 };
 
 static int by_join(const void *a, const void *b)
@@ -145,14 +152,9 @@ static void measure_scatter(struct siblings *s, const struct sibling *group, siz
 		return;
 	for (i = 0; i < n; i++) {
 		const struct context *c = &g->contexts[group[i].context];
-		uint16_t cpu;
 
-		if (c->flags & CONTEXT_INCOMPLETE || !c->item_count)
+		if (!metrics__core_of(g, c, s->cores, s->core_count, &s->values[i]))
 			return;
-		cpu = g->items[c->first_item].cpu;
-		if (cpu >= s->core_count || s->cores[cpu] == GRAIN_NONE)
-			return;
-		s->values[i] = s->cores[cpu];
 	}
 	scatter = metrics__median_distance(s->values, n);
 	for (i = 0; i < n; i++)
@@ -169,6 +171,65 @@ static void measure_group(struct siblings *s, const struct sibling *group, size_
 	measure_scatter(s, group, n);
 }
 
+static bool add_sibling(struct siblings *s, size_t *n, uint32_t context)
+{
+	const struct context *c = &s->graph->contexts[context];
+	bool sorted = !*n || c->join >= s->list[*n - 1].join;
+
+	if (c->flags & (CONTEXT_SPLIT | CONTEXT_DISCARDED))
+		return true;
+	s->list[(*n)++] = (struct sibling){.join = c->join, .context = context};
+	return sorted;
+}
+
+static int by_parent(const void *a, const void *b)
+{
+	const struct adopted *x = a, *y = b;
+
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	return (x->context > y->context) - (x->context < y->context);
+}
+
+static int find_adopted(struct siblings *s)
+{
+	struct grain_graph *g = s->graph;
+	size_t i, n = 0;
+	int error;
+
+	if (!g->totals.runtime_tasks)
+		return 0;
+	for (i = 0; i < g->context_count; i++)
+		s->adopted_count += g->contexts[i].parent != context__parent(g, &g->contexts[i]);
+	error = memory__array(&g->memory, s->adopted_count, sizeof *s->adopted, (void **)&s->adopted);
+	if (error < 0)
+		return error;
+	for (i = 0; i < g->context_count; i++) {
+		uint32_t parent = context__parent(g, &g->contexts[i]);
+
+		if (g->contexts[i].parent != parent)
+			s->adopted[n++] = (struct adopted){.parent = parent, .context = (uint32_t)i};
+	}
+	qsort(s->adopted, n, sizeof *s->adopted, by_parent);
+	return 0;
+}
+
+/* The first of them that is not before `parent`'s. */
+static size_t first_adopted(const struct siblings *s, uint32_t parent)
+{
+	size_t low = 0, high = s->adopted_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->adopted[middle].parent < parent)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static void measure_children(struct siblings *s, uint32_t parent)
 {
 	struct grain_graph *g = s->graph;
@@ -180,11 +241,7 @@ static void measure_children(struct siblings *s, uint32_t parent)
 		const struct item *item = &g->items[i];
 
 		if (item->kind == GRAIN_FORK) {
-			s->list[n] =
-				(struct sibling){.join = g->contexts[item->ref].join, .context = item->ref};
-			if (n && s->list[n].join < s->list[n - 1].join)
-				sorted = false;
-			n++;
+			sorted &= add_sibling(s, &n, item->ref);
 		} else if (item->kind == GRAIN_JOIN) {
 			struct wait *wait = &s->waits[item->ref];
 
@@ -195,6 +252,9 @@ static void measure_children(struct siblings *s, uint32_t parent)
 				item->flags & ITEM_UNCLOSED || g->joins[item->ref].flags & JOIN_UNCLOSED;
 		}
 	}
+	for (i = first_adopted(s, parent); i < s->adopted_count && s->adopted[i].parent == parent; i++)
+		if (g->contexts[s->adopted[i].context].kind == GRAIN_TASK)
+			sorted &= add_sibling(s, &n, s->adopted[i].context);
 	if (!sorted)
 		qsort(s->list, n, sizeof *s->list, by_join);
 	for (i = 1; i <= n; i++) {
@@ -205,35 +265,13 @@ static void measure_children(struct siblings *s, uint32_t parent)
 	}
 }
 
-/* Cores of CPUs, where distances between cores mean something: on a machine of one node. */
-static int find_cores(struct siblings *s)
-{
-	struct grain_graph *g = s->graph;
-	const struct event_stream *stream = g->stream;
-	size_t i;
-	int error;
-
-	if (metrics__scatter_reason(g))
-		return 0;
-	s->core_count = UINT16_MAX + 1;
-	error = memory__array(&g->memory, s->core_count, sizeof *s->cores, (void **)&s->cores);
-	if (error < 0)
-		return error;
-	for (i = 0; i < s->core_count; i++)
-		s->cores[i] = GRAIN_NONE;
-	for (i = 0; i < stream->cpu_count; i++)
-		if (stream->cpus[i].cpu < s->core_count)
-			s->cores[stream->cpus[i].cpu] = stream->cpus[i].core;
-	return 0;
-}
-
 /* The most children that any context has. */
 static size_t largest_family(const struct grain_graph *g, uint32_t *count)
 {
 	size_t i, largest = 0;
 
 	for (i = 0; i < g->context_count; i++) {
-		uint32_t parent = g->contexts[i].parent;
+		uint32_t parent = context__parent(g, &g->contexts[i]);
 
 		if (g->contexts[i].kind == GRAIN_TASK && parent != GRAIN_NONE && ++count[parent] > largest)
 			largest = count[parent];
@@ -264,7 +302,9 @@ int graph__measure_siblings(struct grain_graph *graph)
 	if (error == 0)
 		error = memory__array(&graph->memory, family, sizeof *s.values, (void **)&s.values);
 	if (error == 0)
-		error = find_cores(&s);
+		error = metrics__cores(graph, &s.cores, &s.core_count);
+	if (error == 0)
+		error = find_adopted(&s);
 	if (error == 0) {
 		for (i = 0; i < graph->join_count; i++)
 			s.waits[i].parent = GRAIN_NONE;
@@ -275,7 +315,7 @@ int graph__measure_siblings(struct grain_graph *graph)
 		}
 		find_reach(&s);
 		for (i = 0; i < n; i++)
-			if (!(graph->contexts[i].flags & CONTEXT_LEAF))
+			if (!(graph->contexts[i].flags & (CONTEXT_LEAF | CONTEXT_SPLIT)))
 				measure_children(&s, (uint32_t)i);
 	}
 	memory__release(&graph->memory, (void **)&s.reach, n, sizeof *s.reach);
@@ -283,5 +323,6 @@ int graph__measure_siblings(struct grain_graph *graph)
 	memory__release(&graph->memory, (void **)&s.list, family, sizeof *s.list);
 	memory__release(&graph->memory, (void **)&s.values, family, sizeof *s.values);
 	memory__release(&graph->memory, (void **)&s.cores, s.core_count, sizeof *s.cores);
+	memory__release(&graph->memory, (void **)&s.adopted, s.adopted_count, sizeof *s.adopted);
 	return error;
 }

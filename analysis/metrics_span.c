@@ -7,6 +7,7 @@
 #include "analysis/graph.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* What a join knows of the paths that lead into it. */
 struct meeting {
@@ -26,8 +27,19 @@ struct walk {
 	bool started, done;
 };
 
+/* What waits for the end of a task with dependences. */
+struct successor {
+	uint32_t index; /* context, or join */
+	bool join;
+};
+
 struct span {
 	struct grain_graph *graph;
+	/* NULL without dependences; else per context: */
+	uint32_t *pending;	   /* what its begin still waits for */
+	uint32_t *after;	   /* the predecessor whose path is heavier than the fork's */
+	uint32_t *first_successor; /* up to that of the next context */
+	struct successor *successors;
 	struct meeting *meetings;
 	struct meeting *ends; /* of regions: all members done */
 	struct walk *walks;
@@ -62,6 +74,24 @@ static void start(struct span *s, uint32_t context, uint64_t path, uint64_t burd
 	w->burdened = burdened;
 	s->graph->path_start[context] = s->graph->path_end[context] = path;
 	s->queue[s->queued++] = context;
+}
+
+/* One of what a task's begin waits for is over: its creation, or `from`, a predecessor. */
+static void permit(struct span *s, uint32_t context, uint64_t path, uint64_t burdened, uint32_t from)
+{
+	uint64_t *heaviest = &s->graph->path_start[context];
+	struct walk *w = &s->walks[context];
+
+	if (w->started)
+		return;
+	if (path > *heaviest) {
+		*heaviest = path;
+		s->after[context] = from;
+	}
+	if (burdened > w->burdened)
+		w->burdened = burdened;
+	if (--s->pending[context] == 0)
+		start(s, context, *heaviest, w->burdened);
 }
 
 /* Lets all that stand at a meeting go on from its heaviest path. */
@@ -143,7 +173,10 @@ static bool step(struct span *s, uint32_t context)
 		break;
 	case GRAIN_FORK:
 		w->burdened += item->own_ns;
-		start(s, item->ref, g->path_end[context], w->burdened);
+		if (s->pending)
+			permit(s, item->ref, g->path_end[context], w->burdened, GRAIN_NONE);
+		else
+			start(s, item->ref, g->path_end[context], w->burdened);
 		break;
 	case GRAIN_BOOKKEEPING:
 		w->burdened += item->own_ns;
@@ -173,6 +206,23 @@ static bool step(struct span *s, uint32_t context)
 	return true;
 }
 
+static void permit_successors(struct span *s, uint32_t context)
+{
+	uint32_t i;
+
+	for (i = s->first_successor[context]; i < s->first_successor[context + 1]; i++) {
+		const struct successor *next = &s->successors[i];
+
+		if (next->join) {
+			arrive(s, &s->meetings[next->index], context, false);
+			count_down(s, &s->meetings[next->index]);
+		} else {
+			permit(s, next->index, s->graph->path_end[context], s->walks[context].burdened,
+			       context);
+		}
+	}
+}
+
 static void end(struct span *s, uint32_t context)
 {
 	struct grain_graph *g = s->graph;
@@ -196,6 +246,8 @@ static void end(struct span *s, uint32_t context)
 		count_down(s, m);
 		return;
 	}
+	if (s->pending)
+		permit_successors(s, context);
 	if (c->join == GRAIN_NONE)
 		return;
 	m = &s->meetings[c->join];
@@ -238,6 +290,63 @@ static void expect(struct span *s)
 		else if (c->kind == GRAIN_IMPLICIT && c->region != GRAIN_NONE)
 			s->ends[c->region].pending++;
 	}
+	for (i = 0; s->pending && i < g->context_count; i++) {
+		s->pending[i] = 1;
+		s->after[i] = GRAIN_NONE;
+	}
+	for (i = 0; i < g->depend_count; i++)
+		s->pending[g->depends[i].to]++;
+	for (i = 0; i < g->depend_wait_count; i++)
+		if (g->depend_waits[i].join != GRAIN_NONE)
+			s->meetings[g->depend_waits[i].join].pending++;
+}
+
+/* Successors by predecessor. */
+static void sort_successors(struct span *s)
+{
+	const struct grain_graph *g = s->graph;
+	uint32_t *first = s->first_successor, total;
+	size_t i;
+
+	for (i = 0; i < g->depend_count; i++)
+		first[g->depends[i].from + 1]++;
+	for (i = 0; i < g->depend_wait_count; i++)
+		if (g->depend_waits[i].join != GRAIN_NONE)
+			first[g->depend_waits[i].from + 1]++;
+	for (i = 0; i < g->context_count; i++)
+		first[i + 1] += first[i];
+	total = first[g->context_count];
+	/* Filled from the back: each first goes down to its own. */
+	for (i = g->depend_count; i-- > 0;)
+		s->successors[--first[g->depends[i].from + 1]] =
+			(struct successor){.index = g->depends[i].to};
+	for (i = g->depend_wait_count; i-- > 0;)
+		if (g->depend_waits[i].join != GRAIN_NONE)
+			s->successors[--first[g->depend_waits[i].from + 1]] =
+				(struct successor){.index = g->depend_waits[i].join, .join = true};
+	memmove(first, first + 1, g->context_count * sizeof *first);
+	first[g->context_count] = total;
+}
+
+static int prepare_depends(struct span *s)
+{
+	struct grain_graph *g = s->graph;
+	size_t n = g->context_count, edges = g->depend_count + g->depend_wait_count;
+	int error;
+
+	if (!edges)
+		return 0;
+	error = memory__array(&g->memory, n, sizeof *s->pending, (void **)&s->pending);
+	if (error == 0)
+		error = memory__array(&g->memory, n, sizeof *s->after, (void **)&s->after);
+	if (error == 0)
+		error = memory__array(&g->memory, n + 1, sizeof *s->first_successor,
+				      (void **)&s->first_successor);
+	if (error == 0)
+		error = memory__array(&g->memory, edges, sizeof *s->successors, (void **)&s->successors);
+	if (error == 0)
+		sort_successors(s);
+	return error;
 }
 
 static void run(struct span *s)
@@ -279,6 +388,25 @@ static struct position after_end(const struct grain_graph *g, uint32_t context)
 	return (struct position){.context = context, .item = c->first_item + c->item_count};
 }
 
+static void mark_dependence(struct grain_graph *g, uint32_t from, uint32_t to)
+{
+	size_t i;
+
+	for (i = graph__first_dependence(g, to); i < g->depend_count && g->depends[i].to == to; i++)
+		if (g->depends[i].from == from)
+			g->depends[i].critical = true;
+}
+
+static void mark_depend_wait(struct grain_graph *g, uint32_t from, uint32_t join)
+{
+	size_t i;
+
+	for (i = graph__first_depend_wait(g, join);
+	     i < g->depend_wait_count && g->depend_waits[i].join == join; i++)
+		if (g->depend_waits[i].from == from)
+			g->depend_waits[i].critical = true;
+}
+
 static struct position through_join(struct span *s, const struct item *item, struct position p)
 {
 	const struct meeting *m = &s->meetings[item->ref];
@@ -286,6 +414,8 @@ static struct position through_join(struct span *s, const struct item *item, str
 	s->graph->joins[item->ref].flags |= JOIN_CRITICAL;
 	if (!(item->flags & ITEM_JUMP))
 		return p;
+	if (!m->arrival && s->graph->joins[item->ref].flags & JOIN_YIELD)
+		mark_depend_wait(s->graph, m->winner, item->ref);
 	return m->arrival ? (struct position){.context = m->winner, .item = m->item}
 			  : after_end(s->graph, m->winner);
 }
@@ -302,6 +432,11 @@ static void mark(struct span *s, uint32_t last)
 		struct item *item;
 
 		if (p.item <= c->first_item) {
+			if (s->after && s->after[p.context] != GRAIN_NONE) {
+				mark_dependence(g, s->after[p.context], p.context);
+				p = after_end(g, s->after[p.context]);
+				continue;
+			}
 			if (c->item == GRAIN_NONE || c->parent == GRAIN_NONE)
 				return;
 			g->items[c->item].flags |= ITEM_CRITICAL;
@@ -361,6 +496,8 @@ int graph__find_span(struct grain_graph *graph)
 		error = memory__array(&graph->memory, n, sizeof *s.walks, (void **)&s.walks);
 	if (error == 0)
 		error = memory__array(&graph->memory, n, sizeof *s.queue, (void **)&s.queue);
+	if (error == 0)
+		error = prepare_depends(&s);
 	if (error == 0) {
 		expect(&s);
 		run(&s);
@@ -368,6 +505,11 @@ int graph__find_span(struct grain_graph *graph)
 	}
 	memory__release(&graph->memory, (void **)&s.meetings, graph->join_count, sizeof *s.meetings);
 	memory__release(&graph->memory, (void **)&s.ends, graph->region_count, sizeof *s.ends);
+	memory__release(&graph->memory, (void **)&s.pending, n, sizeof *s.pending);
+	memory__release(&graph->memory, (void **)&s.after, n, sizeof *s.after);
+	memory__release(&graph->memory, (void **)&s.first_successor, n + 1, sizeof *s.first_successor);
+	memory__release(&graph->memory, (void **)&s.successors,
+			graph->depend_count + graph->depend_wait_count, sizeof *s.successors);
 	memory__release(&graph->memory, (void **)&s.walks, n, sizeof *s.walks);
 	memory__release(&graph->memory, (void **)&s.queue, n, sizeof *s.queue);
 	return error;

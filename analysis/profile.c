@@ -4,11 +4,34 @@
 #include "analysis/metrics.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct row {
 	struct running_stat exec, create, wait;
 	struct grain_profile profile;
 };
+
+/* Of each definition, and of none, a row for tasks, for chunks and for sections. */
+enum { ROW_TASK, ROW_LOOP, ROW_SECTIONS, ROW_KINDS };
+
+static struct row *row_of(const struct grain_graph *g, struct row *rows, const struct context *c)
+{
+	size_t definition = c->definition == GRAIN_NONE ? g->definition_count : c->definition;
+	int kind = ROW_TASK;
+
+	if (c->kind == GRAIN_CHUNK)
+		kind = g->loops[g->chunks[c->number].loop].sections ? ROW_SECTIONS : ROW_LOOP;
+	return &rows[definition * ROW_KINDS + kind];
+}
+
+static const char *kind_of(const struct grain_graph *g, size_t definition, int kind)
+{
+	if (kind != ROW_TASK)
+		return kind == ROW_LOOP ? "loop" : "sections";
+	return definition < g->definition_count && g->definitions[definition].kind[0]
+		       ? g->definitions[definition].kind
+		       : "task";
+}
 
 static void add(struct row *row, const struct context *c)
 {
@@ -22,8 +45,12 @@ static void add(struct row *row, const struct context *c)
 		p->incomplete++;
 		return;
 	}
+	if (c->flags & CONTEXT_DISCARDED) {
+		p->discarded++;
+		return;
+	}
 	running_stat__add(&row->exec, c->exec_ns);
-	running_stat__add(&row->create, c->create_ns);
+	running_stat__add(&row->create, c->kind == GRAIN_CHUNK ? c->bookkeeping_ns : c->create_ns);
 	running_stat__add(&row->wait, c->wait_ns);
 	for (k = 0; k < GRAIN_PROBLEM_COUNT; k++)
 		p->problem_grains[k] += c->problems >> k & 1;
@@ -37,9 +64,8 @@ static void add_critical(const struct grain_graph *g, struct row *rows)
 		const struct item *item = &g->items[i];
 		const struct context *c = &g->contexts[item->context];
 
-		if (item->kind == GRAIN_FRAGMENT && item->flags & ITEM_CRITICAL && c->kind == GRAIN_TASK)
-			rows[c->definition == GRAIN_NONE ? g->definition_count : c->definition]
-				.profile.critical_path_ns += item->own_ns;
+		if (item->kind == GRAIN_FRAGMENT && item->flags & ITEM_CRITICAL && context__is_grain(c))
+			row_of(g, rows, c)->profile.critical_path_ns += item->own_ns;
 	}
 }
 
@@ -49,27 +75,30 @@ static int by_exec(const void *a, const void *b)
 
 	if (x->exec.sum != y->exec.sum)
 		return x->exec.sum > y->exec.sum ? -1 : 1;
-	return (x->definition > y->definition) - (x->definition < y->definition);
+	if (x->definition != y->definition)
+		return x->definition < y->definition ? -1 : 1;
+	return strcmp(x->kind, y->kind);
 }
 
 static int keep_rows(struct grain_graph *g, struct row *rows)
 {
-	size_t i, kept = 0;
+	size_t i, kept = 0, n = (g->definition_count + 1) * ROW_KINDS;
 	int error;
 
-	for (i = 0; i <= g->definition_count; i++)
+	for (i = 0; i < n; i++)
 		g->profile_count += rows[i].profile.instances > 0;
 	error = memory__array(&g->memory, g->profile_count, sizeof *g->profiles, (void **)&g->profiles);
 	if (error < 0) {
 		g->profile_count = 0;
 		return error;
 	}
-	for (i = 0; i <= g->definition_count; i++) {
+	for (i = 0; i < n; i++) {
 		struct grain_profile *p = &rows[i].profile;
 
 		if (!p->instances)
 			continue;
-		p->definition = i == g->definition_count ? GRAIN_NONE : (uint32_t)i;
+		p->definition = i / ROW_KINDS == g->definition_count ? GRAIN_NONE : (uint32_t)(i / ROW_KINDS);
+		p->kind = kind_of(g, i / ROW_KINDS, (int)(i % ROW_KINDS));
 		p->exec = running_stat__result(&rows[i].exec);
 		p->create = running_stat__result(&rows[i].create);
 		p->wait = running_stat__result(&rows[i].wait);
@@ -82,21 +111,27 @@ static int keep_rows(struct grain_graph *g, struct row *rows)
 static int profile_definitions(struct grain_graph *g)
 {
 	struct row *rows = NULL;
-	size_t i;
-	int error = memory__array(&g->memory, g->definition_count + 1, sizeof *rows, (void **)&rows);
+	size_t i, n = (g->definition_count + 1) * ROW_KINDS;
+	int error = memory__array(&g->memory, n, sizeof *rows, (void **)&rows);
 
 	if (error < 0)
 		return error;
 	for (i = 0; i < g->context_count; i++) {
 		const struct context *c = &g->contexts[i];
 
-		if (c->kind == GRAIN_TASK)
-			add(&rows[c->definition == GRAIN_NONE ? g->definition_count : c->definition], c);
+		if (context__is_grain(c))
+			add(row_of(g, rows, c), c);
 	}
 	add_critical(g, rows);
 	error = keep_rows(g, rows);
-	memory__release(&g->memory, (void **)&rows, g->definition_count + 1, sizeof *rows);
+	memory__release(&g->memory, (void **)&rows, n, sizeof *rows);
 	return error;
+}
+
+static bool counts(const struct context *c)
+{
+	return c->kind == GRAIN_TASK &&
+	       !(c->flags & (CONTEXT_INCOMPLETE | CONTEXT_DISCARDED | CONTEXT_SPLIT));
 }
 
 static int profile_depths(struct grain_graph *g)
@@ -106,7 +141,7 @@ static int profile_depths(struct grain_graph *g)
 	int error;
 
 	for (i = 0; i < g->context_count; i++)
-		if (g->contexts[i].kind == GRAIN_TASK && g->contexts[i].depth >= depths)
+		if (counts(&g->contexts[i]) && g->contexts[i].depth >= depths)
 			depths = (size_t)g->contexts[i].depth + 1;
 	error = memory__array(&g->memory, depths, sizeof *exec, (void **)&exec);
 	if (error < 0)
@@ -114,7 +149,7 @@ static int profile_depths(struct grain_graph *g)
 	for (i = 0; i < g->context_count; i++) {
 		const struct context *c = &g->contexts[i];
 
-		if (c->kind == GRAIN_TASK && !(c->flags & CONTEXT_INCOMPLETE))
+		if (counts(c))
 			running_stat__add(&exec[c->depth], c->exec_ns);
 	}
 	error = memory__array(&g->memory, depths, sizeof *g->depths, (void **)&g->depths);

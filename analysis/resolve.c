@@ -11,43 +11,6 @@
 /* Records whose memory is given back at once. */
 #define RELEASE 65536
 
-/*
- * Whether the thread was inside a region when its first event was seen: it does
- * something that only happens in one while it is in none that was seen to begin.
- */
-static void find_start(struct thread *t, const struct trace_record *rec)
-{
-	switch (rec->kind) {
-	case TRACE_REGION_BEGIN:
-		if (rec->frame > t->region_sp)
-			t->region_sp = rec->frame;
-		break;
-	case TRACE_REGION_END:
-		if (rec->frame > t->region_sp)
-			t->region_sp = 0;
-		break;
-	case TRACE_MEMBER_BEGIN:
-		t->start_known = true;
-		break;
-	case TRACE_WAIT_BEGIN:
-	case TRACE_WAIT_END:
-		if (rec->arg != TRACE_WAIT_BARRIER && rec->arg != TRACE_WAIT_REGION_END)
-			break;
-		/* fall through */
-	case TRACE_TASK_CREATE:
-	case TRACE_TASK_CREATE_END:
-	case TRACE_TASK_BEGIN:
-	case TRACE_TASK_END:
-	case TRACE_TEAM_START:
-	case TRACE_TEAM_STARTED:
-		if (!t->region_sp)
-			t->start_known = t->orphan_start = true;
-		break;
-	default:
-		break;
-	}
-}
-
 static int prepare(struct resolver *r)
 {
 	struct trace_content *c = r->content;
@@ -60,36 +23,104 @@ static int prepare(struct resolver *r)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < c->thread_count; i++) {
 		r->threads[i].tid = c->threads[i];
-		r->threads[i].open_create = GRAIN_NONE;
+		r->threads[i].group = GRAIN_NONE;
+		r->threads[i].chunk_event = r->threads[i].wait_event = SIZE_MAX;
 	}
-	for (size_t i = 0; i < c->count; i++) {
-		struct thread *t = &r->threads[c->records[i].thread];
+	error = site_table__init(&r->sites, r->stream, c, r->budget);
+	return error ? error : survey__run(r);
+}
 
-		t->last_record = (uint32_t)i;
-		if (!t->start_known)
-			find_start(t, &c->records[i]);
+int resolver__grow(void *array_pointer, size_t count, size_t *capacity, size_t element_bytes,
+		   struct budget *budget)
+{
+	size_t more = *capacity ? *capacity : 16;
+	void *array, *grown;
+
+	if (count < *capacity)
+		return 0;
+	if (budget__take(budget, more * element_bytes))
+		return -E2BIG;
+	memcpy(&array, array_pointer, sizeof(array));
+	grown = realloc(array, (*capacity + more) * element_bytes);
+	if (!grown)
+		return -ENOMEM;
+	memcpy(array_pointer, &grown, sizeof(grown));
+	*capacity += more;
+	return 0;
+}
+
+struct event *resolver__emit(struct resolver *r, const struct thread *t, enum event_kind kind, uint32_t id)
+{
+	struct event *e = event_stream__push(r->stream, r->budget);
+
+	if (!e)
+		return NULL;
+	e->time_ns = r->now;
+	e->tid = t->tid;
+	e->cpu = t->cpu;
+	e->kind = (uint8_t)kind;
+	e->id = id;
+	return e;
+}
+
+int resolver__push(struct resolver *r, struct thread *t, struct frame frame)
+{
+	if (t->depth == t->capacity) {
+		int error = resolver__grow(&t->frames, t->depth, &t->capacity, sizeof(*t->frames), r->budget);
+
+		if (error)
+			return error;
 	}
-	return site_table__init(&r->sites, r->stream, c, r->budget);
+	t->frames[t->depth++] = frame;
+	return 0;
+}
+
+int resolver__new_task(struct resolver *r, unsigned trouble, uint32_t *out)
+{
+	struct event_stream *s = r->stream;
+	int error = resolver__grow(&s->task_trouble, s->task_count, &r->task_capacity, 1, r->budget);
+
+	if (error)
+		return error;
+	*out = s->task_count++;
+	s->task_trouble[*out] = (uint8_t)trouble;
+	return 0;
+}
+
+int resolver__map(struct resolver *r, struct number_map *map, uint64_t key, uint32_t value)
+{
+	int error = budget__take(r->budget, 4 * sizeof(struct number_map_slot));
+
+	return error ? error : number_map__put(map, key, value);
 }
 
 static bool needs_cause(const struct resolver *r, const struct trace_record *rec)
 {
 	if (rec->kind == TRACE_TASK_BEGIN)
 		return number_map__get(&r->tasks, rec->key) == GRAIN_NONE;
-	return rec->kind == TRACE_MEMBER_BEGIN && number_map__get(&r->teams, rec->key) == GRAIN_NONE;
+	return rec->kind == TRACE_MEMBER_BEGIN && rec->arg &&
+	       number_map__get(&r->teams, rec->key) == GRAIN_NONE;
+}
+
+/* The survey has put the team into the key of a region's begin. */
+static bool is_cause(const struct trace_record *effect, const struct trace_record *cause)
+{
+	if (cause->key != effect->key || cause->thread == effect->thread)
+		return false;
+	return effect->kind == TRACE_TASK_BEGIN
+		       ? cause->kind == TRACE_TASK_CREATE
+		       : cause->kind == TRACE_TEAM_START || cause->kind == TRACE_REGION_BEGIN;
 }
 
 /* Moves the cause of record `at` ahead of it when it stands behind it at the same time. */
 static bool pull_cause(struct resolver *r, size_t at)
 {
 	struct trace_record *records = r->content->records;
-	uint8_t kind = records[at].kind == TRACE_TASK_BEGIN ? TRACE_TASK_CREATE : TRACE_TEAM_START;
 	size_t limit = at + LOOK_AHEAD < r->content->count ? at + LOOK_AHEAD : r->content->count,
 	       found = at + 1;
 
 	while (found < limit && records[found].time_ns == records[at].time_ns &&
-	       !(records[found].kind == kind && records[found].key == records[at].key &&
-		 records[found].thread != records[at].thread))
+	       !is_cause(&records[at], &records[found]))
 		found++;
 	if (found >= limit || records[found].time_ns != records[at].time_ns)
 		return false;
@@ -118,7 +149,7 @@ static void release(const struct trace_record *from, const struct trace_record *
 		(void)madvise((void *)first, last - first, MADV_DONTNEED);
 }
 
-static int thread_ends(struct resolver *r, struct thread *t)
+int resolver__thread_ends(struct resolver *r, struct thread *t)
 {
 	t->begun = false;
 	return resolver__emit(r, t, EVENT_THREAD_END, GRAIN_NONE) ? 0 : -E2BIG;
@@ -137,9 +168,10 @@ static int all_records(struct resolver *r)
 		     moves++)
 			;
 		t = &r->threads[records[i].thread];
+		r->at = i;
 		error = resolver__record(r, t, &records[i]);
-		if (!error && i >= t->last_record && t->begun && !t->depth && t->open_create == GRAIN_NONE)
-			error = thread_ends(r, t);
+		if (!error && i >= t->last_record && t->begun && !t->depth)
+			error = resolver__thread_ends(r, t);
 		if (i - released >= RELEASE) {
 			release(&records[released], &records[i]);
 			released = i;
@@ -148,20 +180,25 @@ static int all_records(struct resolver *r)
 	for (uint32_t i = 0; i < r->content->thread_count && !error; i++) {
 		struct thread *t = &r->threads[i];
 
-		if (t->open_create != GRAIN_NONE)
-			error = frames__close_create(r, t);
-		if (!error)
-			error = frames__leave_barrier(r, t);
+		error = frames__leave_barrier(r, t);
 		if (!error)
 			error = frames__close_to(r, t, 0);
 		if (!error && t->begun)
-			error = thread_ends(r, t);
+			error = resolver__thread_ends(r, t);
 	}
 	return error;
 }
 
 static int count_all(struct resolver *r)
 {
+	const struct {
+		const char *cause;
+		uint64_t count;
+	} counters[] = {
+		{"unclosed-creations", r->unclosed_creations}, {"unmatched-teams", r->unmatched_teams},
+		{"unclosed-loops", r->unclosed_loops},	       {"unmatched-loops", r->unmatched_loops},
+		{"mismatched-loops", r->mismatched_loops},
+	};
 	struct event_stream *s = r->stream;
 	int error = 0;
 
@@ -176,10 +213,11 @@ static int count_all(struct resolver *r)
 		    __builtin_add_overflow(s->truth.lost, s->losses[i].count, &s->truth.lost))
 			s->truth.lost = UINT64_MAX;
 	}
-	if (r->unclosed_creations)
-		error = event_stream__add_loss(s, "unclosed-creations", 18, r->unclosed_creations, r->budget);
-	if (!error && r->unmatched_teams)
-		error = event_stream__add_loss(s, "unmatched-teams", 15, r->unmatched_teams, r->budget);
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]) && !error; i++) {
+		if (counters[i].count)
+			error = event_stream__add_loss(s, counters[i].cause, strlen(counters[i].cause),
+						       counters[i].count, r->budget);
+	}
 	return error;
 }
 
@@ -192,13 +230,26 @@ int resolve__run(struct event_stream *stream, struct trace_content *content, str
 		error = all_records(&r);
 	if (!error)
 		error = count_all(&r);
-	for (uint32_t i = 0; r.threads && i < content->thread_count; i++)
+	for (uint32_t i = 0; r.threads && i < content->thread_count; i++) {
 		free(r.threads[i].frames);
+		free(r.threads[i].attached);
+		free(r.threads[i].survey.regions);
+	}
 	free(r.threads);
-	free(r.region_event);
+	free(r.regions);
+	free(r.loops);
+	free(r.combined);
+	free(r.taskloops);
+	free(r.groups);
+	free(r.waiting);
 	number_map__free(&r.tasks);
+	number_map__free(&r.parts);
 	number_map__free(&r.teams);
 	number_map__free(&r.members);
+	number_map__free(&r.detached);
+	number_map__free(&r.taskloop_tasks);
+	number_map__free(&r.task_groups);
+	number_map__free(&r.instances);
 	site_table__free(&r.sites);
 	if (!error) {
 		free(content->records);

@@ -18,8 +18,8 @@ struct trace_record {
 	uint32_t thread;
 	uint32_t arg;
 	uint16_t cpu;
-	uint8_t kind; /* enum trace_kind */
-	uint8_t flags;
+	uint8_t kind;  /* enum trace_kind */
+	uint8_t flags; /* of the trace in the low four bits, the resolver's own above */
 };
 _Static_assert(offsetof(struct trace_record, time_ns) == 0 && sizeof(struct trace_record) <= SORTED_MAX_BYTES,
 	       "sorted in place");
@@ -34,7 +34,20 @@ struct trace_content {
 	struct number_map site_index, thread_index;
 	struct number_map site_source;	/* address -> number of @source */
 	struct number_map source_index; /* number of @source -> index into the stream's sources */
+	struct number_map static_loops; /* addresses at which inline static loops begin */
+	struct number_map ident_index;	/* address -> index into idents */
+	struct trace_ident *idents;
+	uint32_t ident_count;
+	bool capture_known; /* the file says how it was recorded */
 };
+
+/* What an event's source string says: ";file;function;line;column;;". */
+struct trace_ident {
+	char *path, *func;
+	uint32_t line;
+};
+/* False when the text is no such string; the strings are the caller's. */
+bool trace_ident__parse(const char *text, struct trace_ident *out);
 
 void trace_content__free(struct trace_content *content);
 
@@ -45,19 +58,46 @@ void trace_content__free(struct trace_content *content);
 int resolve__run(struct event_stream *stream, struct trace_content *content, struct budget *budget);
 
 /* What the call sites of a trace are in the source. */
-enum site_kind { SITE_TASK, SITE_PARALLEL, SITE_TASKWAIT, SITE_TASKGROUP, SITE_BARRIER, SITE_KIND_MAX };
+enum site_kind {
+	SITE_TASK,
+	SITE_PARALLEL,
+	SITE_TASKWAIT,
+	SITE_TASKGROUP,
+	SITE_BARRIER,
+	SITE_LOOP,
+	SITE_SECTIONS,
+	SITE_SINGLE,
+	SITE_TASKLOOP,
+	SITE_CRITICAL,
+	SITE_ORDERED,
+	SITE_LOCK,
+	SITE_DOACROSS,
+	SITE_ATOMIC,
+	SITE_CANCEL,
+	SITE_TEAMS,
+	SITE_TASKYIELD,
+	SITE_KIND_MAX
+};
 struct site_table {
 	struct event_stream *stream;
 	struct trace_content *content;
 	struct budget *budget;
 	uint32_t *source; /* site * SITE_KIND_MAX + kind -> index, GRAIN_NONE: not asked for yet */
 	struct number_map variants;
+	struct number_map by_ident; /* ident * SITE_KIND_MAX + kind -> index */
 	uint32_t next_number;
 };
 int site_table__init(struct site_table *table, struct event_stream *stream, struct trace_content *content,
 		     struct budget *budget);
-/* *out is the index of the source of this site as a construct of this kind; GRAIN_NONE for address 0. */
-int site_table__source(struct site_table *table, uint32_t site, enum site_kind kind, uint32_t *out);
+/*
+ * *out is the index of the source of this site as a construct of this kind.
+ * When no line is known of it, what the string at `ident` says (0: no string).
+ * GRAIN_NONE when both are nothing.
+ */
+int site_table__source(struct site_table *table, uint32_t site, uint64_t ident, enum site_kind kind,
+		       uint32_t *out);
+/* Whether a line of the program is known of the site. */
+bool site_table__has_line(const struct site_table *table, uint32_t site);
 void site_table__free(struct site_table *table);
 
 #endif

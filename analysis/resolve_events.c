@@ -2,258 +2,109 @@
 /* What each event of a trace means, given what is open on its thread. */
 #include "analysis/resolver.h"
 
-#define MAX_MEMBERS (1u << 20)
+#include <errno.h>
 
-static int unmatched_end(struct resolver *r)
+int resolver__need_member(struct resolver *r, struct thread *t, bool in_region)
 {
-	r->stream->truth.unmatched_ends++;
-	return 0;
-}
-
-static uint64_t task_flags(uint32_t arg)
-{
-	return (arg & TRACE_TASK_UNTIED ? EVENT_TASK_UNTIED : 0) |
-	       (arg & TRACE_TASK_FINAL ? EVENT_TASK_FINAL : 0) |
-	       (arg & TRACE_TASK_MERGEABLE ? EVENT_TASK_MERGEABLE : 0) |
-	       (arg & TRACE_TASK_DETACH ? EVENT_TASK_DETACH : 0);
-}
-
-/* A region's member number may begin once. */
-static bool claim_member(struct resolver *r, uint32_t region, uint32_t number, int *error)
-{
-	uint64_t key = (uint64_t)region << 32 | number;
-
-	if (number >= MAX_MEMBERS || number_map__get(&r->members, key) != GRAIN_NONE)
-		return false;
-	*error = budget__take(r->budget, 4 * sizeof(struct number_map_slot));
-	if (!*error)
-		*error = number_map__put(&r->members, key, 0);
-	if (number + 1 > r->stream->info.threads)
-		r->stream->info.threads = number + 1;
-	return true;
-}
-
-/* region GRAIN_NONE: an orphan. */
-static int begin_member(struct resolver *r, struct thread *t, uint64_t sp, uint32_t region, uint32_t number)
-{
-	struct event *e;
-	int error = 0;
-
-	if (region == GRAIN_NONE || !claim_member(r, region, number, &error)) {
-		region = GRAIN_NONE;
-		number = 0;
-	}
-	if (error)
-		return error;
-	e = resolver__emit(r, t, EVENT_MEMBER_BEGIN, region);
-	if (!e)
-		return -E2BIG;
-	e->value = number;
-	return resolver__push(r, t,
-			      (struct frame){.kind = FRAME_MEMBER, .sp = sp, .id = region, .number = number});
-}
-
-/*
- * What comes now runs in the body of a region or, when `in_region`, can only
- * run in one: makes up for a member's begin that was not seen.
- */
-static int need_member(struct resolver *r, struct thread *t, bool in_region)
-{
-	struct frame *top = t->depth ? &t->frames[t->depth - 1] : NULL;
+	struct frame *top = frames__top(t);
 
 	if (!top)
-		return in_region ? begin_member(r, t, UINT64_MAX, GRAIN_NONE, 0) : 0;
+		return t->worker || (in_region && !r->whole)
+			       ? teams__begin_member(r, t, UINT64_MAX, GRAIN_NONE, 0)
+			       : 0;
 	if (top->kind != FRAME_REGION)
 		return 0;
 	r->stream->region_trouble[top->id] |= EVENT_TROUBLE_LOST;
-	return begin_member(r, t, top->sp, top->id, 0);
+	return teams__begin_member(r, t, top->sp, top->id, 0);
 }
 
-/* Before an event that the program's own code, not the runtime, brings about. */
-static int enter_code(struct resolver *r, struct thread *t, uint64_t sp, bool in_region)
+int resolver__enter_code(struct resolver *r, struct thread *t, uint64_t sp, bool in_region)
 {
 	int error = frames__close_below(r, t, sp);
 
 	if (!error)
-		error = frames__close_waits(r, t);
-	return error ? error : need_member(r, t, in_region);
-}
-
-static int create(struct resolver *r, struct thread *t, const struct trace_record *rec)
-{
-	unsigned fault = rec->flags & TRACE_F_FAULT ? EVENT_TROUBLE_FAULT : 0;
-	int error = enter_code(r, t, rec->frame, true);
-	struct event *e;
-	uint32_t task;
-
-	if (!error)
-		error = resolver__new_task(r, EVENT_TROUBLE_NO_BEGIN | fault, &task);
-	/* A key that is still there belongs to a task that was never seen to begin; the block is reused. */
-	if (!error)
-		error = number_map__put(&r->tasks, rec->key, task);
-	if (error)
-		return error;
-	e = resolver__emit(r, t, EVENT_CREATE_BEGIN, task);
-	if (!e)
-		return -E2BIG;
-	e->value = task_flags(rec->arg) | EVENT_TASK_DEFERRED;
-	t->open_create = task;
-	return site_table__source(&r->sites, rec->site, SITE_TASK, &e->src);
-}
-
-static int create_end(struct resolver *r, struct thread *t)
-{
-	uint32_t task = t->open_create;
-
-	if (task == GRAIN_NONE)
-		return unmatched_end(r);
-	t->open_create = GRAIN_NONE;
-	return resolver__emit(r, t, EVENT_CREATE_END, task) ? 0 : -E2BIG;
-}
-
-static int task_begin(struct resolver *r, struct thread *t, const struct trace_record *rec)
-{
-	int error = frames__close_below(r, t, rec->frame);
-	uint32_t task = number_map__get(&r->tasks, rec->key);
-	struct event *e;
-
-	if (!error)
-		error = need_member(r, t, true);
-	if (error)
-		return error;
-	if (task != GRAIN_NONE) {
-		number_map__remove(&r->tasks, rec->key);
-		r->stream->task_trouble[task] &= (uint8_t)~EVENT_TROUBLE_NO_BEGIN;
-		/* Its begin, and the creation of this one in the same block, may be among what is missing. */
-		if (task < r->tasks_before_loss)
-			r->stream->task_trouble[task] |= EVENT_TROUBLE_LOST;
-	} else {
-		error = resolver__new_task(r, EVENT_TROUBLE_NO_CREATE, &task);
-		if (error)
-			return error;
-	}
-	e = resolver__emit(r, t, EVENT_TASK_BEGIN, task);
-	if (!e)
-		return -E2BIG;
-	if (r->stream->task_trouble[task] & EVENT_TROUBLE_NO_CREATE)
-		error = site_table__source(&r->sites, rec->site, SITE_TASK, &e->src);
-	if (rec->flags & TRACE_F_FAULT)
-		r->stream->task_trouble[task] |= EVENT_TROUBLE_FAULT;
-	return error ? error
-		     : resolver__push(r, t, (struct frame){.kind = FRAME_TASK, .sp = rec->frame, .id = task});
-}
-
-static int undeferred_begin(struct resolver *r, struct thread *t, const struct trace_record *rec)
-{
-	unsigned fault = rec->flags & TRACE_F_FAULT ? EVENT_TROUBLE_FAULT : 0;
-	int error = enter_code(r, t, rec->frame, false);
-	struct event *e;
-	uint32_t task;
-
-	if (!error)
-		error = resolver__new_task(r, fault, &task);
-	if (error)
-		return error;
-	e = resolver__emit(r, t, EVENT_CREATE_BEGIN, task);
-	if (!e)
-		return -E2BIG;
-	e->value = task_flags(rec->arg) | EVENT_TASK_UNDEFERRED;
-	error = site_table__source(&r->sites, rec->site, SITE_TASK, &e->src);
-	if (error)
-		return error;
-	if (!resolver__emit(r, t, EVENT_TASK_BEGIN, task))
-		return -E2BIG;
-	return resolver__push(r, t, (struct frame){.kind = FRAME_UNDEFERRED, .sp = rec->frame, .id = task});
-}
-
-static int task_end(struct resolver *r, struct thread *t, const struct trace_record *rec)
-{
-	uint8_t kind = rec->kind == TRACE_TASK_END ? FRAME_TASK : FRAME_UNDEFERRED;
-	int error;
-
-	for (size_t i = t->depth; i-- > 0;) {
-		const struct frame *f = &t->frames[i];
-
-		if (f->kind == FRAME_MEMBER)
-			continue;
-		if (f->sp > rec->frame)
-			break;
-		if (f->kind != kind || f->sp != rec->frame)
-			continue;
-		error = frames__close_to(r, t, i + 1);
-		return error ? error : frames__end_task(r, t);
-	}
-	unmatched_end(r);
-	return frames__close_below(r, t, rec->frame);
+		error = frames__close_calls(r, t);
+	return error ? error : resolver__need_member(r, t, in_region);
 }
 
 static bool site_kind_of(uint32_t wait, enum site_kind *out)
 {
-	static const enum site_kind kinds[] = {[TRACE_WAIT_TASKWAIT] = SITE_TASKWAIT,
-					       [TRACE_WAIT_TASKGROUP] = SITE_TASKGROUP,
-					       [TRACE_WAIT_BARRIER] = SITE_BARRIER,
-					       [TRACE_WAIT_REGION_END] = SITE_BARRIER};
+	static const enum site_kind kinds[] = {
+		[TRACE_WAIT_TASKWAIT] = SITE_TASKWAIT,	      [TRACE_WAIT_TASKGROUP] = SITE_TASKGROUP,
+		[TRACE_WAIT_BARRIER] = SITE_BARRIER,	      [TRACE_WAIT_REGION_END] = SITE_BARRIER,
+		[TRACE_WAIT_TASKWAIT_DEPEND] = SITE_TASKWAIT, [TRACE_WAIT_BARRIER_IMPLICIT] = SITE_BARRIER,
+		[TRACE_WAIT_TASKYIELD] = SITE_TASKYIELD,
+	};
 
-	if (wait < TRACE_WAIT_TASKWAIT || wait > TRACE_WAIT_REGION_END)
+	if (wait < TRACE_WAIT_TASKWAIT || wait > TRACE_WAIT_TASKYIELD)
 		return false;
 	*out = kinds[wait];
 	return true;
 }
 
+/*
+ * The runtime ends a taskgroup inside a barrier before it really waits there:
+ * the time up to here was the taskgroup's. Whether that barrier was just begun.
+ */
+static bool is_inside(const struct thread *t, const struct trace_record *rec, size_t begun)
+{
+	const struct frame *top = frames__top(t);
+
+	return top && top->kind == FRAME_WAIT && top->event == begun && top->sp > rec->frame &&
+	       rec->arg == TRACE_WAIT_TASKGROUP &&
+	       (top->wait == TRACE_WAIT_BARRIER || top->wait == TRACE_WAIT_BARRIER_IMPLICIT);
+}
+
+static int wait_inside(struct resolver *r, struct thread *t, const struct trace_record *rec)
+{
+	struct frame *outer = frames__top(t);
+
+	r->stream->events[outer->event].sub = EVENT_WAIT_TASKGROUP;
+	outer->then = outer->wait;
+	outer->wait = TRACE_WAIT_TASKGROUP;
+	outer->key = outer->sp;
+	outer->sp = rec->frame;
+	return 0;
+}
+
 static int wait_begin(struct resolver *r, struct thread *t, const struct trace_record *rec)
 {
-	bool of_team = rec->arg == TRACE_WAIT_BARRIER || rec->arg == TRACE_WAIT_REGION_END;
+	bool of_team = rec->arg == TRACE_WAIT_BARRIER || rec->arg == TRACE_WAIT_REGION_END ||
+		       rec->arg == TRACE_WAIT_BARRIER_IMPLICIT;
 	struct frame frame = {.kind = FRAME_WAIT, .sp = rec->frame, .wait = (uint8_t)rec->arg};
+	size_t base, begun = t->wait_event;
 	enum site_kind kind;
 	struct event *e;
-	size_t base;
 	int error;
-
 	if (!site_kind_of(rec->arg, &kind))
-		return unmatched_end(r);
+		return resolver__unmatched_end(r);
+	if (is_inside(t, rec, begun))
+		return wait_inside(r, t, rec);
 	/*
 	 * The barrier that ends a region is called by the runtime, from frames that
 	 * need not lie below the member's; what it closes is everything in the member.
 	 */
 	error = rec->arg == TRACE_WAIT_REGION_END ? 0 : frames__close_below(r, t, rec->frame);
-	base = frames__base(t);
-	if (!error && of_team && base != GRAIN_NONE)
-		error = frames__close_to(r, t, base + 1);
-	else if (!error)
-		error = frames__close_waits(r, t);
+	if (!error && of_team) {
+		base = frames__base(t);
+		error = frames__close_to(r, t, base == GRAIN_NONE ? 0 : base + 1);
+	} else if (!error) {
+		error = frames__close_calls(r, t);
+	}
 	if (!error)
-		error = need_member(r, t, of_team);
-	if (!error && of_team && t->depth && t->frames[t->depth - 1].kind == FRAME_MEMBER)
-		error = frames__end_single(r, t, &t->frames[t->depth - 1]);
+		error = resolver__need_member(r, t, of_team);
+	if (!error && of_team && t->depth && frames__top(t)->kind == FRAME_MEMBER)
+		error = frames__end_single(r, t, frames__top(t));
 	if (error)
 		return error;
+	frame.event = r->stream->count;
 	e = resolver__emit(r, t, EVENT_WAIT_BEGIN, GRAIN_NONE);
 	if (!e)
 		return -E2BIG;
+	t->wait_event = frame.event;
 	e->sub = frames__wait_name(frame.wait);
-	error = site_table__source(&r->sites, rec->site, kind, &e->src);
+	error = site_table__source(&r->sites, rec->site, rec->extra, kind, &e->src);
 	return error ? error : resolver__push(r, t, frame);
-}
-
-/*
- * The outermost frame of this kind that lies below the stack pointer at a
- * return; everything below it is over.
- */
-static size_t returned_from(const struct thread *t, uint64_t sp, enum frame_kind kind, uint32_t wait)
-{
-	size_t found = GRAIN_NONE;
-
-	for (size_t i = t->depth; i-- > 0;) {
-		const struct frame *f = &t->frames[i];
-
-		if (f->kind == FRAME_MEMBER)
-			continue;
-		if (f->sp >= sp)
-			break;
-		if (f->kind == kind && (kind != FRAME_WAIT || f->wait == wait))
-			found = i;
-	}
-	return found;
 }
 
 /*
@@ -273,140 +124,126 @@ static int end_orphan(struct resolver *r, struct thread *t)
 	return error || t->depth != at ? error : frames__end_member(r, t, true);
 }
 
+/* The wait in which the taskgroup ended begins. */
+static int go_on(struct resolver *r, struct thread *t, const struct frame *ended)
+{
+	uint32_t source = r->stream->events[ended->event].src;
+	struct frame frame = {.kind = FRAME_WAIT,
+			      .sp = ended->key,
+			      .wait = ended->then,
+			      .event = r->stream->count};
+	struct event *e = resolver__emit(r, t, EVENT_WAIT_BEGIN, GRAIN_NONE);
+
+	if (!e)
+		return -E2BIG;
+	e->sub = frames__wait_name(frame.wait);
+	e->src = source;
+	return resolver__push(r, t, frame);
+}
+
 static int wait_end(struct resolver *r, struct thread *t, const struct trace_record *rec)
 {
-	size_t at = returned_from(t, rec->frame, FRAME_WAIT, rec->arg);
+	size_t at = frames__returned_from(t, rec->frame, FRAME_WAIT, rec->arg);
+	struct frame *top = frames__top(t);
 	int error;
 
+	/* An end may be seen in the middle of the runtime's function, below where the begin was. */
+	if (at == GRAIN_NONE && top && frames__same_wait(top, rec->arg))
+		at = t->depth - 1;
 	if (at == GRAIN_NONE) {
-		unmatched_end(r);
+		resolver__unmatched_end(r);
 		return rec->arg == TRACE_WAIT_REGION_END ? end_orphan(r, t) : 0;
 	}
 	error = frames__close_to(r, t, at + 1);
-	/* Closing a wait at a region's end above this one may have closed more. */
-	if (!error && t->depth == at + 1)
-		error = frames__end_wait(r, t);
+	/* Closing a wait at a region's end above this one may have closed more. */ if (!error &&
+											t->depth == at + 1) {
+		struct frame ended = t->frames[at];
+
+		error = frames__end_wait(r, t, true);
+		if (!error && ended.then)
+			return go_on(r, t, &ended);
+	}
 	if (!error && rec->arg == TRACE_WAIT_REGION_END && t->depth == at && t->depth &&
-	    t->frames[t->depth - 1].kind == FRAME_MEMBER)
-		error = frames__end_member(r, t, true);
-	return error ? error : frames__close_below(r, t, rec->frame - 1);
-}
-
-static int region_begin(struct resolver *r, struct thread *t, const struct trace_record *rec)
-{
-	int error = enter_code(r, t, rec->frame, false);
-	struct event *e;
-	uint32_t region;
-
-	if (!error)
-		error = resolver__new_region(r, &region);
-	if (error)
+	    frames__top(t)->kind == FRAME_MEMBER)
+		error = frames__end_member(
+			r, t,
+			true); /* A taskloop's or region's own end comes next, perhaps from the same place. */
+	if (error ||
+	    (t->depth && (frames__top(t)->kind == FRAME_TASKLOOP ||
+			  (frames__top(t)->kind == FRAME_REGION && rec->arg == TRACE_WAIT_REGION_END))))
 		return error;
-	e = resolver__emit(r, t, EVENT_REGION_BEGIN, region);
-	if (!e)
-		return -E2BIG;
-	error = site_table__source(&r->sites, rec->site, SITE_PARALLEL, &e->src);
-	return error ? error
-		     : resolver__push(r, t,
-				      (struct frame){.kind = FRAME_REGION, .sp = rec->frame, .id = region});
-}
-
-static int region_end(struct resolver *r, struct thread *t, const struct trace_record *rec)
-{
-	size_t at = returned_from(t, rec->frame, FRAME_REGION, 0);
-	int error;
-
-	if (at == GRAIN_NONE)
-		return unmatched_end(r);
-	error = frames__close_to(r, t, at + 1);
-	if (!error) {
-		r->region_event[t->frames[at].id] = REGION_ENDED;
-		error = frames__end_region(r, t);
-	}
-	return error ? error : frames__close_below(r, t, rec->frame - 1);
-}
-
-/* Binds the team to the region that the thread has just begun. */
-static int team_start(struct resolver *r, struct thread *t, const struct trace_record *rec)
-{
-	struct frame *top;
-	int error = frames__close_waits(r, t);
-
-	if (error)
-		return error;
-	top = t->depth ? &t->frames[t->depth - 1] : NULL;
-	if (!top || top->kind != FRAME_REGION || top->team) {
-		/* Its members must not be taken for those of the region that used this block before. */
-		number_map__remove(&r->teams, rec->key);
-		r->unmatched_teams++;
-		return 0;
-	}
-	top->team = rec->key;
-	if (rec->arg < MAX_MEMBERS) {
-		r->stream->events[r->region_event[top->id]].value = rec->arg;
-		if (rec->arg > r->stream->info.threads)
-			r->stream->info.threads = rec->arg;
-	}
-	if (!rec->key)
-		return 0;
-	error = budget__take(r->budget, 4 * sizeof(struct number_map_slot));
-	return error ? error : number_map__put(&r->teams, rec->key, top->id);
-}
-
-static int team_started(struct resolver *r, struct thread *t, const struct trace_record *rec)
-{
-	struct frame *top = t->depth ? &t->frames[t->depth - 1] : NULL;
-
-	if (top && top->kind == FRAME_REGION)
-		return begin_member(r, t, rec->frame, top->id, 0);
-	r->unmatched_teams++;
-	return t->depth == 0 ? begin_member(r, t, UINT64_MAX, GRAIN_NONE, 0) : 0;
-}
-
-/* Workers run nothing below their member: whatever is open there is over. */
-static int member_begin(struct resolver *r, struct thread *t, const struct trace_record *rec)
-{
-	uint32_t region = rec->key ? number_map__get(&r->teams, rec->key) : GRAIN_NONE;
-	int error = frames__close_to(r, t, 0);
-
-	if (region == GRAIN_NONE)
-		r->unmatched_teams++;
-	return error ? error : begin_member(r, t, UINT64_MAX, region, rec->arg);
+	return frames__close_below(r, t, rec->frame - 1);
 }
 
 static int group_begin(struct resolver *r, struct thread *t, const struct trace_record *rec)
 {
-	int error = enter_code(r, t, rec->frame, false);
+	int error = resolver__enter_code(r, t, rec->frame, false);
 	struct event *e;
 
+	if (!error && r->cancels)
+		error = groups__begin(r, t);
 	if (error)
 		return error;
 	e = resolver__emit(r, t, EVENT_GROUP_BEGIN, GRAIN_NONE);
-	return e ? site_table__source(&r->sites, rec->site, SITE_TASKGROUP, &e->src) : -E2BIG;
+	return e ? site_table__source(&r->sites, rec->site, rec->extra, SITE_TASKGROUP, &e->src) : -E2BIG;
 }
 
-static int single(struct resolver *r, struct thread *t, const struct trace_record *rec)
+static int cancel(struct resolver *r, struct thread *t, const struct trace_record *rec)
 {
-	int error = enter_code(r, t, rec->frame, false);
-	struct frame *top;
+	static const struct {
+		uint32_t bit;
+		uint8_t sub;
+	} kinds[] = {{TRACE_CANCEL_PARALLEL, EVENT_CANCEL_PARALLEL},
+		     {TRACE_CANCEL_LOOP, EVENT_CANCEL_LOOP},
+		     {TRACE_CANCEL_SECTIONS, EVENT_CANCEL_SECTIONS},
+		     {TRACE_CANCEL_TASKGROUP, EVENT_CANCEL_TASKGROUP}};
+	int error = resolver__enter_code(r, t, rec->frame, false);
 	struct event *e;
 
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !error; i++) {
+		if (!(rec->arg & kinds[i].bit))
+			continue;
+		groups__cancel(r, t, rec->arg);
+		if (kinds[i].sub != EVENT_CANCEL_TASKGROUP)
+			loops__cancel(t);
+		e = resolver__emit(r, t, EVENT_CANCEL, GRAIN_NONE);
+		if (!e)
+			return -E2BIG;
+		e->sub = kinds[i].sub;
+		e->value = !(rec->arg & TRACE_CANCEL_POINT);
+		return site_table__source(&r->sites, rec->site, rec->extra, SITE_CANCEL, &e->src);
+	}
+	return error;
+}
+
+/* Two records: when the wait began and when the lock was got. */
+static int lock(struct resolver *r, struct thread *t, const struct trace_record *rec)
+{
+	static const struct {
+		uint8_t sub;
+		enum site_kind site;
+	} kinds[] = {[TRACE_LOCK_CRITICAL] = {EVENT_LOCK_CRITICAL, SITE_CRITICAL},
+		     [TRACE_LOCK_ORDERED] = {EVENT_LOCK_ORDERED, SITE_ORDERED},
+		     [TRACE_LOCK_OMP] = {EVENT_LOCK_OMP, SITE_LOCK},
+		     [TRACE_LOCK_DOACROSS] = {EVENT_LOCK_DOACROSS, SITE_DOACROSS},
+		     [TRACE_LOCK_ATOMIC] = {EVENT_LOCK_ATOMIC, SITE_ATOMIC}};
+	bool begins = rec->flags & RECORD_LOCK_BEGIN;
+	struct event *e;
+	int error = 0;
+
+	if (rec->arg < TRACE_LOCK_CRITICAL || rec->arg > TRACE_LOCK_ATOMIC)
+		return begins ? 0 : resolver__unmatched_end(r);
+	/* A creation runs copy constructors of the program. */
+	if (begins && !(t->depth && frames__top(t)->kind == FRAME_CREATE))
+		error = resolver__enter_code(r, t, rec->frame, false);
 	if (error)
 		return error;
-	top = t->depth ? &t->frames[t->depth - 1] : NULL;
-	/* Outside of a known team there is nothing that its children could be numbered under. */
-	if (!top || top->kind != FRAME_MEMBER || top->id == GRAIN_NONE)
-		return 0;
-	error = frames__end_single(r, t, top);
-	if (error)
-		return error;
-	top->in_single = true;
-	top->won = rec->arg != 0;
-	e = resolver__emit(r, t, EVENT_SINGLE_BEGIN, GRAIN_NONE);
+	e = resolver__emit(r, t, begins ? EVENT_LOCK_BEGIN : EVENT_LOCK_GOT, GRAIN_NONE);
 	if (!e)
 		return -E2BIG;
-	e->value = top->won;
-	return 0;
+	e->sub = kinds[rec->arg].sub;
+	e->value = rec->key;
+	return begins ? site_table__source(&r->sites, rec->site, 0, kinds[rec->arg].site, &e->src) : 0;
 }
 
 static int lost(struct resolver *r, struct thread *t, const struct trace_record *rec)
@@ -430,46 +267,71 @@ static int thread_begins(struct resolver *r, struct thread *t)
 	t->begun = true;
 	if (!resolver__emit(r, t, EVENT_THREAD_BEGIN, GRAIN_NONE))
 		return -E2BIG;
-	return t->orphan_start ? begin_member(r, t, UINT64_MAX, GRAIN_NONE, 0) : 0;
+	return t->orphan_start ? teams__begin_member(r, t, UINT64_MAX, GRAIN_NONE, 0) : 0;
 }
 
-int resolver__record(struct resolver *r, struct thread *t, const struct trace_record *rec)
+/* What may come while the thread is in a taskloop's call; anything else proves that it has returned. */
+static bool in_taskloop(const struct trace_record *rec)
 {
+	switch (rec->kind) {
+	case TRACE_TASK_CREATE:
+	case TRACE_TASK_CREATE_END:
+	case TRACE_TASK_BEGIN:
+	case TRACE_TASK_END:
+	case TRACE_UNDEFERRED_BEGIN:
+	case TRACE_UNDEFERRED_END:
+	case TRACE_WAIT_BEGIN:
+	case TRACE_WAIT_END:
+	case TRACE_GROUP_BEGIN:
+	case TRACE_DEPEND:
+	case TRACE_TASK_BOUNDS:
+	case TRACE_TASKLOOP_END:
+	case TRACE_LOCK_WAIT:
+	case TRACE_LOST:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Ends a creation or the call of a taskloop on top of the thread in which the record cannot happen. */
+static int leave_call(struct resolver *r, struct thread *t, const struct trace_record *rec)
+{
+	const struct frame *top = frames__top(t);
 	int error = 0;
 
-	t->cpu = rec->cpu;
-	r->now = rec->time_ns;
-	if (rec->flags & TRACE_F_FAULT)
-		r->stream->truth.read_faults++;
-	if (!t->begun && t->tid)
-		error = thread_begins(r, t);
-	if (!error && t->open_create != GRAIN_NONE && rec->kind != TRACE_TASK_CREATE_END &&
-	    rec->kind != TRACE_LOST)
-		error = frames__close_create(r, t);
-	if (error)
-		return error;
+	if (top && top->kind == FRAME_CREATE && !tasks__in_creation(r, t, rec))
+		error = frames__close_top(r, t);
+	top = frames__top(t);
+	if (!error && top && top->kind == FRAME_TASKLOOP && !in_taskloop(rec))
+		error = frames__close_top(r, t);
+	return error;
+}
+
+static int dispatch(struct resolver *r, struct thread *t, const struct trace_record *rec)
+{
 	switch ((enum trace_kind)rec->kind) {
 	case TRACE_TASK_CREATE:
-		return create(r, t, rec);
+		return tasks__create(r, t, rec);
 	case TRACE_TASK_CREATE_END:
-		return create_end(r, t);
+		return tasks__create_end(r, t, rec);
 	case TRACE_TASK_BEGIN:
-		return task_begin(r, t, rec);
+		return tasks__begin(r, t, rec);
 	case TRACE_TASK_END:
 	case TRACE_UNDEFERRED_END:
-		return task_end(r, t, rec);
+		return tasks__end(r, t, rec);
 	case TRACE_UNDEFERRED_BEGIN:
-		return undeferred_begin(r, t, rec);
+		return tasks__undeferred(r, t, rec);
 	case TRACE_REGION_BEGIN:
-		return region_begin(r, t, rec);
+		return teams__region_begin(r, t, rec);
 	case TRACE_REGION_END:
-		return region_end(r, t, rec);
+		return teams__region_end(r, t, rec);
 	case TRACE_TEAM_START:
-		return team_start(r, t, rec);
+		return teams__start(r, t, rec);
 	case TRACE_TEAM_STARTED:
-		return team_started(r, t, rec);
+		return teams__started(r, t, rec);
 	case TRACE_MEMBER_BEGIN:
-		return member_begin(r, t, rec);
+		return teams__member_begin(r, t, rec);
 	case TRACE_WAIT_BEGIN:
 		return wait_begin(r, t, rec);
 	case TRACE_WAIT_END:
@@ -477,11 +339,69 @@ int resolver__record(struct resolver *r, struct thread *t, const struct trace_re
 	case TRACE_GROUP_BEGIN:
 		return group_begin(r, t, rec);
 	case TRACE_SINGLE:
-		return single(r, t, rec);
+		return teams__single(r, t, rec);
+	case TRACE_SINGLE_END:
+		return teams__single_end(r, t, rec);
+	case TRACE_DEPEND:
+		return tasks__depend(r, t, rec);
+	case TRACE_TASK_BOUNDS:
+		return tasks__bounds(r, t, rec);
+	case TRACE_TASKLOOP_BEGIN:
+		return tasks__taskloop_begin(r, t, rec);
+	case TRACE_TASKLOOP_END:
+		return tasks__taskloop_end(r, t, rec);
+	case TRACE_TASK_FULFILL:
+		return tasks__fulfill(r, t, rec);
+	case TRACE_CANCEL:
+		return cancel(r, t, rec);
+	case TRACE_LOOP_BEGIN:
+	case TRACE_SECTIONS_BEGIN:
+		return loops__begin(r, t, rec);
+	case TRACE_LOOP_PARAMS:
+		return loops__params(r, t, rec);
+	case TRACE_CHUNK_NEXT:
+	case TRACE_SECTION_NEXT:
+		return loops__next(r, t, rec);
+	case TRACE_CHUNK_BEGIN:
+	case TRACE_SECTION_BEGIN:
+		return loops__chunk(r, t, rec);
+	case TRACE_CHUNK_STRIDE:
+		return loops__stride(r, t, rec);
+	case TRACE_LOOP_END:
+	case TRACE_SECTIONS_END:
+		return loops__end(r, t, rec);
+	case TRACE_STATIC_SHARE:
+		return loops__share(r, t, rec);
+	case TRACE_LOCK_WAIT:
+		return lock(r, t, rec);
 	case TRACE_LOST:
 		return lost(r, t, rec);
-	default:
+	case TRACE_KIND_MAX:
 		break;
 	}
 	return 0;
+}
+
+int resolver__record(struct resolver *r, struct thread *t, const struct trace_record *rec)
+{
+	bool counts = rec->flags & TRACE_F_FAULT && !(rec->flags & RECORD_LOCK_BEGIN);
+	int error = 0;
+
+	if (counts)
+		r->stream->truth.read_faults++;
+	if (rec->kind == RECORD_NONE)
+		return 0;
+	t->cpu = rec->cpu;
+	r->now = rec->time_ns;
+	if (!t->begun && t->tid)
+		error = thread_begins(r, t);
+	if (rec->kind != TRACE_LOOP_PARAMS)
+		t->params = PARAMS_NONE;
+	if (rec->kind != TRACE_CHUNK_STRIDE)
+		t->chunk_event = SIZE_MAX;
+	if (rec->kind != TRACE_WAIT_BEGIN)
+		t->wait_event = SIZE_MAX;
+	if (!error)
+		error = leave_call(r, t, rec);
+	return error ? error : dispatch(r, t, rec);
 }

@@ -2,82 +2,15 @@
 /* What is open on a thread, and how it ends when its end was not seen: at the event that proves it over. */
 #include "analysis/resolver.h"
 
-#include <stdlib.h>
-
-struct event *resolver__emit(struct resolver *r, const struct thread *t, enum event_kind kind, uint32_t id)
+static bool is_task(const struct frame *f)
 {
-	struct event *e = event_stream__push(r->stream, r->budget);
-
-	if (!e)
-		return NULL;
-	e->time_ns = r->now;
-	e->tid = t->tid;
-	e->cpu = t->cpu;
-	e->kind = (uint8_t)kind;
-	e->id = id;
-	return e;
+	return f->kind == FRAME_TASK || f->kind == FRAME_UNDEFERRED;
 }
 
-static int grow(void *array_pointer, size_t *capacity, size_t element_bytes, struct budget *budget)
+/* No call of its own: the stack pointer says nothing of it. */
+static bool is_transparent(const struct frame *f)
 {
-	size_t more = *capacity ? *capacity : 16;
-	void **array = array_pointer, *grown;
-
-	if (budget__take(budget, more * element_bytes))
-		return -E2BIG;
-	grown = realloc(*array, (*capacity + more) * element_bytes);
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*capacity += more;
-	return 0;
-}
-
-int resolver__push(struct resolver *r, struct thread *t, struct frame frame)
-{
-	if (t->depth == t->capacity) {
-		int error = grow(&t->frames, &t->capacity, sizeof(*t->frames), r->budget);
-
-		if (error)
-			return error;
-	}
-	t->frames[t->depth++] = frame;
-	return 0;
-}
-
-int resolver__new_task(struct resolver *r, unsigned trouble, uint32_t *out)
-{
-	struct event_stream *s = r->stream;
-
-	if (s->task_count == r->task_capacity) {
-		int error = grow(&s->task_trouble, &r->task_capacity, 1, r->budget);
-
-		if (error)
-			return error;
-	}
-	*out = s->task_count++;
-	s->task_trouble[*out] = (uint8_t)trouble;
-	return 0;
-}
-
-int resolver__new_region(struct resolver *r, uint32_t *out)
-{
-	struct event_stream *s = r->stream;
-
-	if (s->region_count == r->region_capacity) {
-		size_t capacity = r->region_capacity;
-		int error = grow(&s->region_trouble, &capacity, 1, r->budget);
-
-		if (!error)
-			error = grow(&r->region_event, &r->region_capacity, sizeof(*r->region_event),
-				     r->budget);
-		if (error)
-			return error;
-	}
-	*out = s->region_count++;
-	s->region_trouble[*out] = 0;
-	r->region_event[*out] = (uint32_t)s->count;
-	return 0;
+	return f->kind == FRAME_MEMBER || f->kind == FRAME_LOOP || f->kind == FRAME_CHUNK;
 }
 
 static void trouble_of_task(struct resolver *r, uint32_t task, unsigned bit)
@@ -96,12 +29,33 @@ static void trouble_of_region(struct resolver *r, uint32_t region, unsigned bit)
 static uint32_t running_task(const struct thread *t, size_t depth)
 {
 	while (depth-- > 0) {
-		if (t->frames[depth].kind == FRAME_TASK || t->frames[depth].kind == FRAME_UNDEFERRED)
+		if (is_task(&t->frames[depth]))
 			return t->frames[depth].id;
 		if (t->frames[depth].kind == FRAME_MEMBER)
 			break;
 	}
 	return GRAIN_NONE;
+}
+
+size_t frames__context(const struct thread *t)
+{
+	for (size_t i = t->depth; i-- > 0;) {
+		if (is_task(&t->frames[i]) || t->frames[i].kind == FRAME_MEMBER)
+			return i;
+	}
+	return GRAIN_NONE;
+}
+
+void frames__trouble(struct resolver *r, const struct thread *t)
+{
+	size_t at = frames__context(t);
+
+	if (at == GRAIN_NONE)
+		return;
+	if (is_task(&t->frames[at]))
+		trouble_of_task(r, t->frames[at].id, EVENT_TROUBLE_WAIT);
+	else
+		trouble_of_region(r, t->frames[at].id, EVENT_TROUBLE_LOST);
 }
 
 int frames__end_single(struct resolver *r, struct thread *t, struct frame *member)
@@ -143,17 +97,31 @@ uint8_t frames__wait_name(uint8_t wait)
 	case TRACE_WAIT_BARRIER:
 		return EVENT_WAIT_BARRIER;
 	case TRACE_WAIT_REGION_END:
+	case TRACE_WAIT_BARRIER_IMPLICIT:
 		return EVENT_WAIT_BARRIER_IMPLICIT;
+	case TRACE_WAIT_TASKWAIT_DEPEND:
+		return EVENT_WAIT_TASKWAIT_DEPEND;
+	case TRACE_WAIT_TASKYIELD:
+		return EVENT_WAIT_TASKYIELD;
 	default:
 		return EVENT_WAIT_TASKWAIT;
 	}
 }
 
-int frames__end_wait(struct resolver *r, struct thread *t)
+int frames__end_wait(struct resolver *r, struct thread *t, bool seen)
 {
 	struct frame f = t->frames[t->depth - 1];
-	struct event *e = resolver__emit(r, t, EVENT_WAIT_END, GRAIN_NONE);
+	struct event *e;
+	int error = 0;
 
+	if (r->cancels && f.wait == TRACE_WAIT_TASKGROUP)
+		error = groups__end(r, t, seen);
+	else if (r->cancels && f.wait == TRACE_WAIT_REGION_END && seen && t->depth > 1 &&
+		 t->frames[t->depth - 2].kind == FRAME_MEMBER)
+		error = groups__region_joined(r, t, t->frames[t->depth - 2].id);
+	if (error)
+		return error;
+	e = resolver__emit(r, t, EVENT_WAIT_END, GRAIN_NONE);
 	if (!e)
 		return -E2BIG;
 	e->sub = frames__wait_name(f.wait);
@@ -173,26 +141,98 @@ int frames__end_task(struct resolver *r, struct thread *t)
 	return 0;
 }
 
+int frames__suspend_task(struct resolver *r, struct thread *t)
+{
+	struct frame f = t->frames[t->depth - 1];
+	struct frame *below = t->depth > 1 ? &t->frames[t->depth - 2] : NULL;
+	int error = resolver__emit(r, t, EVENT_TASK_SUSPEND, f.id) ? 0 : -E2BIG;
+
+	t->depth--;
+	/* Until its next part begins, nothing says that it ever ends. */
+	trouble_of_task(r, f.id, EVENT_TROUBLE_NO_END);
+	if (!error)
+		error = resolver__map(r, &r->parts, f.id, SUSPENDED);
+	if (!error && r->cancels && f.group != GRAIN_NONE)
+		error = resolver__map(r, &r->task_groups, f.id, f.group);
+	/* It began inside its creation, but only a part of it ran there. */
+	if (below && below->kind == FRAME_CREATE && below->id == f.id) {
+		uint64_t *flags = &r->stream->events[below->event].value;
+
+		*flags = (*flags & ~(uint64_t)EVENT_TASK_UNDEFERRED) | EVENT_TASK_DEFERRED;
+	}
+	return error;
+}
+
 int frames__end_region(struct resolver *r, struct thread *t)
 {
 	struct frame f = t->frames[t->depth - 1];
 
 	if (!resolver__emit(r, t, EVENT_REGION_END, f.id))
 		return -E2BIG;
-	if (f.team && number_map__get(&r->teams, f.team) == f.id)
-		number_map__remove(&r->teams, f.team);
+	if (f.key && number_map__get(&r->teams, f.key) == f.id)
+		number_map__remove(&r->teams, f.key);
+	loops__forget_region(r, f.id);
 	t->depth--;
 	return 0;
+}
+
+int frames__end_chunk(struct resolver *r, struct thread *t)
+{
+	struct frame f = t->frames[t->depth - 1];
+
+	t->depth--;
+	return resolver__emit(r, t, f.sections ? EVENT_SECTION_END : EVENT_CHUNK_END, f.id) ? 0 : -E2BIG;
+}
+
+int frames__end_loop(struct resolver *r, struct thread *t, bool seen)
+{
+	struct frame f = t->frames[t->depth - 1];
+
+	t->depth--;
+	if (!seen && !f.share && !f.cancelled) {
+		r->unclosed_loops++;
+		frames__trouble(r, t);
+	}
+	return resolver__emit(r, t, f.sections ? EVENT_SECTIONS_END : EVENT_LOOP_END, f.id) ? 0 : -E2BIG;
+}
+
+static int close_create(struct resolver *r, struct thread *t)
+{
+	uint32_t task = t->frames[t->depth - 1].id;
+
+	t->depth--;
+	if (task == GRAIN_NONE)
+		return 0;
+	r->unclosed_creations++;
+	trouble_of_task(r, task, EVENT_TROUBLE_WAIT);
+	trouble_of_task(r, running_task(t, t->depth), EVENT_TROUBLE_WAIT);
+	return resolver__emit(r, t, EVENT_CREATE_END, task) ? 0 : -E2BIG;
+}
+
+static int close_wait(struct resolver *r, struct thread *t)
+{
+	bool region_end = t->frames[t->depth - 1].wait == TRACE_WAIT_REGION_END;
+	int error;
+
+	r->stream->truth.unclosed_waits++;
+	trouble_of_task(r, running_task(t, t->depth), EVENT_TROUBLE_WAIT);
+	error = frames__end_wait(r, t, false);
+	if (!error && region_end && t->depth && t->frames[t->depth - 1].kind == FRAME_MEMBER)
+		error = frames__end_member(r, t, false);
+	return error;
 }
 
 int frames__close_top(struct resolver *r, struct thread *t)
 {
 	const struct frame *f = &t->frames[t->depth - 1];
-	bool region_end = f->kind == FRAME_WAIT && f->wait == TRACE_WAIT_REGION_END;
-	int error;
 
 	switch ((enum frame_kind)f->kind) {
 	case FRAME_TASK:
+		if (f->requeued) {
+			trouble_of_task(r, f->id, EVENT_TROUBLE_WAIT);
+			return frames__suspend_task(r, t);
+		}
+		/* fall through */
 	case FRAME_UNDEFERRED:
 		trouble_of_task(r, f->id, EVENT_TROUBLE_NO_END);
 		return frames__end_task(r, t);
@@ -201,15 +241,20 @@ int frames__close_top(struct resolver *r, struct thread *t)
 		return frames__end_region(r, t);
 	case FRAME_MEMBER:
 		return frames__end_member(r, t, false);
+	case FRAME_CREATE:
+		return close_create(r, t);
+	case FRAME_LOOP:
+		return frames__end_loop(r, t, false);
+	case FRAME_CHUNK:
+		return frames__end_chunk(r, t);
+	case FRAME_TASKLOOP:
+	case FRAME_LEFT:
+		t->depth--;
+		return 0;
 	case FRAME_WAIT:
 		break;
 	}
-	r->stream->truth.unclosed_waits++;
-	trouble_of_task(r, running_task(t, t->depth), EVENT_TROUBLE_WAIT);
-	error = frames__end_wait(r, t);
-	if (!error && region_end && t->depth && t->frames[t->depth - 1].kind == FRAME_MEMBER)
-		error = frames__end_member(r, t, false);
-	return error;
+	return close_wait(r, t);
 }
 
 int frames__close_to(struct resolver *r, struct thread *t, size_t depth)
@@ -226,33 +271,37 @@ int frames__close_below(struct resolver *r, struct thread *t, uint64_t sp)
 	size_t keep = t->depth;
 
 	for (size_t i = t->depth; i-- > 0;) {
-		if (t->frames[i].kind == FRAME_MEMBER)
+		const struct frame *f = &t->frames[i];
+
+		if (is_transparent(f))
 			continue;
-		if (t->frames[i].sp > sp)
+		/* The last call of a taskloop may be a jump: then both have the same stack pointer. */
+		if (f->sp > sp || (f->sp == sp && f->kind == FRAME_TASKLOOP))
 			break;
 		keep = i;
 	}
 	return frames__close_to(r, t, keep);
 }
 
-int frames__close_waits(struct resolver *r, struct thread *t)
+int frames__close_calls(struct resolver *r, struct thread *t)
 {
 	int error = 0;
 
-	while (!error && t->depth && t->frames[t->depth - 1].kind == FRAME_WAIT)
+	while (!error && t->depth &&
+	       (frames__top(t)->kind == FRAME_WAIT || frames__top(t)->kind == FRAME_CREATE ||
+		frames__top(t)->kind == FRAME_LEFT))
 		error = frames__close_top(r, t);
 	return error;
 }
 
-int frames__close_create(struct resolver *r, struct thread *t)
+int frames__close_returns(struct resolver *r, struct thread *t)
 {
-	uint32_t task = t->open_create;
+	int error = 0;
 
-	t->open_create = GRAIN_NONE;
-	r->unclosed_creations++;
-	trouble_of_task(r, task, EVENT_TROUBLE_WAIT);
-	trouble_of_task(r, running_task(t, t->depth), EVENT_TROUBLE_WAIT);
-	return resolver__emit(r, t, EVENT_CREATE_END, task) ? 0 : -E2BIG;
+	while (!error && t->depth &&
+	       (frames__top(t)->kind == FRAME_CREATE || frames__top(t)->kind == FRAME_LEFT))
+		error = frames__close_top(r, t);
+	return error;
 }
 
 size_t frames__base(const struct thread *t)
@@ -264,20 +313,56 @@ size_t frames__base(const struct thread *t)
 	return GRAIN_NONE;
 }
 
-int frames__leave_barrier(struct resolver *r, struct thread *t)
+size_t frames__returned_from(const struct thread *t, uint64_t sp, enum frame_kind kind, uint32_t wait)
+{
+	size_t found = GRAIN_NONE;
+
+	for (size_t i = t->depth; i-- > 0;) {
+		const struct frame *f = &t->frames[i];
+
+		if (is_transparent(f))
+			continue;
+		if (f->sp >= sp)
+			break;
+		if (f->kind == kind && (kind != FRAME_WAIT || frames__same_wait(f, wait)))
+			found = i;
+	}
+	return found;
+}
+
+bool frames__same_wait(const struct frame *f, uint32_t wait)
+{
+	return f->kind == FRAME_WAIT &&
+	       (f->wait == wait || (f->wait == TRACE_WAIT_BARRIER_IMPLICIT && wait == TRACE_WAIT_BARRIER) ||
+		(f->wait == TRACE_WAIT_BARRIER && wait == TRACE_WAIT_BARRIER_IMPLICIT));
+}
+
+bool frames__in_last_wait(const struct thread *t, uint32_t region)
 {
 	const struct frame *wait, *member;
-	int error;
 
 	if (t->depth < 2)
-		return 0;
+		return false;
 	wait = &t->frames[t->depth - 1];
 	member = wait - 1;
-	if (wait->kind != FRAME_WAIT || wait->wait != TRACE_WAIT_REGION_END || member->kind != FRAME_MEMBER ||
-	    member->id == GRAIN_NONE || r->region_event[member->id] != REGION_ENDED)
-		return 0;
-	error = frames__end_wait(r, t);
+	return wait->kind == FRAME_WAIT && wait->wait == TRACE_WAIT_REGION_END &&
+	       member->kind == FRAME_MEMBER && member->id == region;
+}
+
+int frames__leave_last_wait(struct resolver *r, struct thread *t)
+{
+	int error = frames__end_wait(r, t, true);
+
 	return error ? error : frames__end_member(r, t, true);
+}
+
+int frames__leave_barrier(struct resolver *r, struct thread *t)
+{
+	uint32_t region = t->depth < 2 ? GRAIN_NONE : t->frames[t->depth - 2].id;
+
+	if (region == GRAIN_NONE || !frames__in_last_wait(t, region) || !r->regions[region].ended)
+		return 0;
+	return frames__leave_last_wait(r, t);
 }
 
 void frames__mark_lost(struct resolver *r, const struct thread *t)
@@ -285,10 +370,9 @@ void frames__mark_lost(struct resolver *r, const struct thread *t)
 	for (size_t i = 0; i < t->depth; i++) {
 		const struct frame *f = &t->frames[i];
 
-		if (f->kind == FRAME_TASK || f->kind == FRAME_UNDEFERRED)
+		if (is_task(f) || f->kind == FRAME_CREATE)
 			trouble_of_task(r, f->id, EVENT_TROUBLE_LOST);
-		else if (f->kind != FRAME_WAIT)
+		else if (f->kind == FRAME_REGION || f->kind == FRAME_MEMBER)
 			trouble_of_region(r, f->id, EVENT_TROUBLE_LOST);
 	}
-	trouble_of_task(r, t->open_create, EVENT_TROUBLE_LOST);
 }

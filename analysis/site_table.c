@@ -4,7 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kind_names[SITE_KIND_MAX] = {"task", "parallel", "taskwait", "taskgroup", "barrier"};
+static const char *const kind_names[SITE_KIND_MAX] = {
+	[SITE_TASK] = "task",		[SITE_PARALLEL] = "parallel",  [SITE_TASKWAIT] = "taskwait",
+	[SITE_TASKGROUP] = "taskgroup", [SITE_BARRIER] = "barrier",    [SITE_LOOP] = "loop",
+	[SITE_SECTIONS] = "sections",	[SITE_SINGLE] = "single",      [SITE_TASKLOOP] = "taskloop",
+	[SITE_CRITICAL] = "critical",	[SITE_ORDERED] = "ordered",    [SITE_LOCK] = "lock",
+	[SITE_DOACROSS] = "doacross",	[SITE_ATOMIC] = "atomic",      [SITE_CANCEL] = "cancel",
+	[SITE_TEAMS] = "teams",		[SITE_TASKYIELD] = "taskyield"};
 
 int site_table__init(struct site_table *table, struct event_stream *stream, struct trace_content *content,
 		     struct budget *budget)
@@ -32,6 +38,7 @@ void site_table__free(struct site_table *table)
 {
 	free(table->source);
 	number_map__free(&table->variants);
+	number_map__free(&table->by_ident);
 }
 
 /* Takes ownership of what source points to. */
@@ -94,12 +101,52 @@ static int variant(struct site_table *table, uint32_t index, enum site_kind kind
 	return error ? error : number_map__put(&table->variants, key, *out);
 }
 
-int site_table__source(struct site_table *table, uint32_t site, enum site_kind kind, uint32_t *out)
+bool site_table__has_line(const struct site_table *table, uint32_t site)
+{
+	uint32_t number = number_map__get(&table->content->site_source, table->content->sites[site]), index;
+
+	if (site == 0 || number == GRAIN_NONE)
+		return false;
+	index = number_map__get(&table->content->source_index, number);
+	return index != GRAIN_NONE && table->stream->sources[index].line != 0;
+}
+
+static int of_ident(struct site_table *table, uint32_t ident, enum site_kind kind, uint32_t *out)
+{
+	const struct trace_ident *known = &table->content->idents[ident];
+	const char *slash = strrchr(known->path, '/');
+	struct event_source source;
+	uint64_t key = (uint64_t)ident * SITE_KIND_MAX + kind;
+	int error;
+
+	*out = number_map__get(&table->by_ident, key);
+	if (*out != GRAIN_NONE)
+		return 0;
+	source = (struct event_source){.file = strdup(slash ? slash + 1 : known->path),
+				       .path = strdup(slash ? known->path : ""),
+				       .func = strdup(known->func),
+				       .kind = strdup(kind_names[kind]),
+				       .line = known->line};
+	if (!source.file || !source.path || !source.func || !source.kind) {
+		event_source__clear(&source);
+		return -ENOMEM;
+	}
+	error = add(table, &source, out);
+	return error ? error : number_map__put(&table->by_ident, key, *out);
+}
+
+int site_table__source(struct site_table *table, uint32_t site, uint64_t ident, enum site_kind kind,
+		       uint32_t *out)
 {
 	uint32_t *known = &table->source[(size_t)site * SITE_KIND_MAX + kind], index = GRAIN_NONE;
 	uint64_t address = table->content->sites[site];
 	int error = 0;
 
+	if (ident && !site_table__has_line(table, site)) {
+		index = number_map__get(&table->content->ident_index, ident);
+		if (index != GRAIN_NONE)
+			return of_ident(table, index, kind, out);
+	}
 	if (*known == GRAIN_NONE && address) {
 		uint32_t number = number_map__get(&table->content->site_source, address);
 
@@ -114,4 +161,25 @@ int site_table__source(struct site_table *table, uint32_t site, enum site_kind k
 	}
 	*out = *known;
 	return error;
+}
+
+bool trace_ident__parse(const char *text, struct trace_ident *out)
+{
+	const char *part[5];
+	unsigned long line = 0;
+	char *end;
+
+	for (size_t i = 0; i < 5; i++) {
+		text = strchr(text, ';');
+		if (!text)
+			return false;
+		part[i] = ++text;
+	}
+	line = strtoul(part[2], &end, 10);
+	if (*end != ';' || line == 0 || line > UINT32_MAX || part[1] == part[0] + 1)
+		return false;
+	out->line = (uint32_t)line;
+	out->path = strndup(part[0], (size_t)(part[1] - part[0]) - 1);
+	out->func = strndup(part[1], (size_t)(part[2] - part[1]) - 1);
+	return out->path && out->func;
 }

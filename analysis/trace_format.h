@@ -108,6 +108,11 @@ enum trace_columns { TRACE_COLUMN_EXTRA = 1 };
  * which may come after that of its workers: a worker's team is that of the
  * region-begin last before it whose member 0 has the same key.
  *
+ * WAIT_END and libomp's REGION_END may be seen below the stack pointer of their
+ * begin when that is the innermost open thing of its kind; WAIT_END of a barrier
+ * may name either kind of barrier. A taskgroup's wait directly inside that of a
+ * barrier comes before it. Ends of loops and sections may come twice.
+ *
  * A key that is created again by the very task that it names (libomp's untied
  * tasks) is no creation: that task leaves its thread at its next TASK_END and
  * goes on at the next TASK_BEGIN with that key.
@@ -148,14 +153,15 @@ enum trace_kind {
 	TRACE_CHUNK_BEGIN = 27, /* key = lower, extra = upper, arg = TRACE_LOOP_UPPER_EXCLUSIVE or 0 */
 	TRACE_CHUNK_STRIDE = 28, /* key = stride; follows TRACE_CHUNK_BEGIN: the thread also executes the
 				    chunks lower + stride, lower + 2 stride, ..., not seen one by one */
-	TRACE_LOOP_END = 29,
+	TRACE_LOOP_END = 29, /* no iterations left for this thread, or it left the loop: of the loop open in
+				its innermost task or member, ignored when none is open there */
 	TRACE_SECTIONS_BEGIN = 30, /* arg = number of sections | TRACE_SECTIONS_OF_REGION, site = call site */
 	TRACE_SECTION_NEXT = 31,   /* as TRACE_CHUNK_NEXT */
 	TRACE_SECTION_BEGIN = 32,  /* arg = number from 0 */
-	TRACE_SECTIONS_END = 33,
-	TRACE_SINGLE_END = 34, /* only where it is observable; see TRACE_SINGLE */
-	TRACE_LOCK_WAIT = 35,  /* at the time the lock was got: key = lock, extra = time the wait began, arg =
-				  enum  trace_lock, site = call site */
+	TRACE_SECTIONS_END = 33,   /* likewise of sections */
+	TRACE_SINGLE_END = 34,	   /* only where it is observable; see TRACE_SINGLE */
+	TRACE_LOCK_WAIT = 35, /* at the time the lock was got: key = lock, extra = time the wait began, arg =
+				 enum  trace_lock, site = call site */
 	TRACE_STATIC_SHARE = 36, /* site = call of omp_get_num_threads; where that site is said to be one
 				    (@site ... loop=static), an inline static loop begins here */
 	TRACE_KIND_MAX

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The chunks of a trace file: lengths, checksums, sequence; then its events and lines. */
-#include "analysis/resolve.h"
-#include "analysis/trace_format.h"
+#include "analysis/fields.h"
+#include "analysis/resolver.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +73,13 @@ void trace_content__free(struct trace_content *content)
 	number_map__free(&content->thread_index);
 	number_map__free(&content->site_source);
 	number_map__free(&content->source_index);
+	number_map__free(&content->static_loops);
+	number_map__free(&content->ident_index);
+	for (uint32_t i = 0; i < content->ident_count; i++) {
+		free(content->idents[i].path);
+		free(content->idents[i].func);
+	}
+	free(content->idents);
 	memset(content, 0, sizeof(*content));
 }
 
@@ -162,13 +169,24 @@ static uint32_t get32(const char *column, size_t i)
 	return v;
 }
 
+/* The wait for a lock began at another time than that of its record: two records of one. */
+static void add_lock_begin(struct trace_reader *r, struct trace_record *got)
+{
+	struct trace_record *rec = &r->content.records[r->content.count++];
+
+	*rec = *got;
+	got->flags |= RECORD_LOCK_BEGIN;
+	if (got->extra && got->extra < got->time_ns)
+		got->time_ns = got->extra;
+}
+
 static int events_chunk(struct trace_reader *r, const char *raw, size_t bytes)
 {
 	struct trace_events_head head;
 	const char *time, *key, *site, *frame, *tid, *arg, *cpu, *kind, *flags, *extra = NULL;
 	uint64_t now, last_site = 0;
 	uint32_t last_index = 0;
-	size_t n, event_bytes;
+	size_t n, event_bytes, locks = 0;
 	int error;
 
 	if (bytes < sizeof(head))
@@ -195,8 +213,9 @@ static int events_chunk(struct trace_reader *r, const char *raw, size_t bytes)
 		if (kind[i] < 1 || kind[i] >= TRACE_KIND_MAX)
 			return damaged(r, "an event of unknown kind %u; was it written by a newer graind?",
 				       (uint8_t)kind[i]);
+		locks += kind[i] == TRACE_LOCK_WAIT;
 	}
-	error = grow_records(r, n);
+	error = grow_records(r, n + locks);
 	now = head.base_ns;
 	for (size_t i = 0; i < n && !error; i++) {
 		struct trace_record *rec = &r->content.records[r->content.count];
@@ -210,7 +229,7 @@ static int events_chunk(struct trace_reader *r, const char *raw, size_t bytes)
 		rec->arg = get32(arg, i);
 		memcpy(&rec->cpu, cpu + i * 2, 2);
 		rec->kind = (uint8_t)kind[i];
-		rec->flags = (uint8_t)flags[i];
+		rec->flags = (uint8_t)flags[i] & TRACE_F_FAULT;
 		if (address == 0) {
 			rec->site = 0;
 		} else if (address == last_site) {
@@ -222,8 +241,12 @@ static int events_chunk(struct trace_reader *r, const char *raw, size_t bytes)
 		}
 		if (!error)
 			error = thread_index(r, get32(tid, i), &rec->thread);
-		if (!error)
-			r->content.count++;
+		if (error)
+			break;
+		r->content.count++;
+		r->stream->truth.events++;
+		if (rec->kind == TRACE_LOCK_WAIT)
+			add_lock_begin(r, rec);
 	}
 	return error;
 }
@@ -241,6 +264,58 @@ static int declare_source(struct trace_reader *r, struct event_source *source)
 	return error ? error : put_number(r, &r->content.source_index, number, index);
 }
 
+/* @ident 0xADDRESS text="..." */
+static int ident_line(struct trace_reader *r, const char *line, size_t bytes)
+{
+	struct trace_content *c = &r->content;
+	const char *cursor = line, *end = line + bytes;
+	struct trace_ident ident = {0};
+	uint64_t address = 0;
+	struct field f;
+	char *text = NULL;
+	int rc, error = 0;
+
+	for (int i = 0; (rc = field__next(&cursor, end, &f)) > 0; i++) {
+		if (i == 1 && (f.key_bytes || !field__u64(&f, &address)))
+			break;
+		if (i > 1 && field__is(&f, "text") && !text)
+			text = field__string(&f);
+	}
+	if (rc || !address) {
+		free(text);
+		return damaged(r, "a line of text: @ident needs an address and text=");
+	}
+	/* What is no such string tells nothing. */
+	if (text && trace_ident__parse(text, &ident) &&
+	    number_map__get(&c->ident_index, address) == GRAIN_NONE) {
+		error = array__grow(&c->idents, c->ident_count, sizeof(*c->idents), &r->budget);
+		if (!error)
+			error = budget__take(&r->budget, strlen(ident.path) + strlen(ident.func) + 2);
+		if (!error)
+			error = put_number(r, &c->ident_index, address, c->ident_count);
+		if (!error) {
+			c->idents[c->ident_count++] = ident;
+			ident = (struct trace_ident){0};
+		}
+	}
+	free(ident.path);
+	free(ident.func);
+	free(text);
+	return error;
+}
+
+static bool is_static_loop(const char *line, size_t bytes)
+{
+	const char *cursor = line, *end = line + bytes;
+	struct field f;
+
+	while (field__next(&cursor, end, &f) > 0) {
+		if (field__is(&f, "loop") && field__value_is(&f, "static"))
+			return true;
+	}
+	return false;
+}
+
 static int text_line(struct trace_reader *r, const char *line, size_t bytes)
 {
 	char why[128];
@@ -251,6 +326,8 @@ static int text_line(struct trace_reader *r, const char *line, size_t bytes)
 		return 0;
 	if (line[0] != '@')
 		return damaged(r, "a line of text that does not start with @");
+	if (bytes > 7 && memcmp(line, "@ident ", 7) == 0)
+		return ident_line(r, line, bytes);
 	error = meta__line(r->stream, line, bytes, &r->truth, &r->budget, &meta, why);
 	if (error == -EBADMSG)
 		return damaged(r, "a line of text: %s", why);
@@ -259,8 +336,10 @@ static int text_line(struct trace_reader *r, const char *line, size_t bytes)
 	if (meta.kind == META_SOURCE)
 		return declare_source(r, &meta.source);
 	if (meta.kind == META_SITE && meta.number != GRAIN_NONE)
-		return put_number(r, &r->content.site_source, meta.address, meta.number);
-	return 0;
+		error = put_number(r, &r->content.site_source, meta.address, meta.number);
+	if (!error && meta.kind == META_SITE && is_static_loop(line, bytes))
+		error = put_number(r, &r->content.static_loops, meta.address, 1);
+	return error;
 }
 
 static int text_chunk(struct trace_reader *r, const char *raw, size_t bytes)
@@ -412,10 +491,10 @@ int trace_reader__read(int fd, const char *path, const struct grain_load_opts *o
 	free(r.raw.bytes);
 	ZSTD_freeDCtx(r.zstd);
 	if (!error) {
-		r.stream->truth.events = r.content.count;
 		error = sorted_items__sort(r.content.records, sizeof(*r.content.records), NULL,
 					   r.content.count, &r.budget);
 	}
+	r.content.capture_known = !error && r.stream->info.source[0];
 	if (!error && r.stream->info.source[0] == '\0')
 		error = (r.stream->info.source = strdup("uprobes")) ? 0 : -ENOMEM;
 	if (!error)

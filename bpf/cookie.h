@@ -45,6 +45,62 @@ enum cookie_reg {
 
 #define COOKIE_SMALL_MAX 63 /* largest a and b */
 
+/*
+ * libgomp's tasks and waits.
+ *
+ * TASK_CREATE, UNDEFERRED_BEGIN, TASK_CREATE_END: a says whose creation it is.
+ * TASK_CREATE_END of a taskloop: off is where a task has the address of its data.
+ * WAIT_BEGIN: off is how far rsp lies below its value at the entry; reg2 is an
+ * enum cookie_when: if the jump is (not) taken, the wait is over at once.
+ * WAIT_END: off is how far rsp lies below its value after the return.
+ * Both with reg COOKIE_RBP, the wait of an undeferred task in GOMP_task: off of
+ * the begin is the distance from the probe to the return address there.
+ * REGION_BEGIN and _END with a reg: GOMP_teams_reg.
+ * MEMBER_BEGIN with a reg: off is the offset of the block from the thread pointer.
+ * CANCEL: a is RING_CANCEL_POINT in GOMP_cancellation_point; b 1 at the return.
+ */
+enum cookie_creator { COOKIE_OF_TASK = 0, COOKIE_OF_TASKLOOP = 1 };
+
+/*
+ * libgomp's worksharing. b of points without a return: the words by which rsp
+ * has moved since the entry of the function.
+ *
+ * a of LOOP_BEGIN: the arguments before istart and iend. off: enum ring_loop.
+ */
+enum cookie_loop {
+	COOKIE_LOOP_UP = 1,	  /* up, start, end, incr; else without up */
+	COOKIE_LOOP_CHUNK = 2,	  /* then a chunk size */
+	COOKIE_LOOP_SCHED = 4,	  /* before that, a schedule; and after iend, reductions over tasks */
+	COOKIE_LOOP_DOACROSS = 8, /* ncounts, counts instead of start, end, incr */
+	COOKIE_LOOP_ALONE = 16,	  /* nothing is kept for a return */
+};
+/* SECTIONS_BEGIN: off is 1 if the second argument is reductions over tasks. */
+
+/* a of REGION_BEGIN: 0, or the construct that the region is combined with */
+enum cookie_region {
+	COOKIE_REGION_SCHEDULE = 7, /* mask: enum ring_loop's schedule */
+	COOKIE_REGION_SECTIONS = 7,
+	COOKIE_REGION_NONMONOTONIC = 8,
+};
+/* a of CHUNK_NEXT, SECTION_NEXT, CHUNK_BEGIN, SECTION_BEGIN; b of the last two: 1 if what returns 0 has taken
+ * one */
+enum cookie_call {
+	COOKIE_CALL_OWN = 0,   /* entry and return of an exported function */
+	COOKIE_CALL_SITE = 1,  /* where an exported function calls the one that takes a chunk */
+	COOKIE_CALL_TAKES = 2, /* entry and return of that one; reg, reg2: where the bounds go */
+};
+/* a of LOOP_END and SECTIONS_END: 0, or the enum ring_wait that begins there. */
+
+/* a of SINGLE_END: what it is at the points of single copyprivate */
+enum cookie_copy {
+	COOKIE_COPY_START = 1,	 /* entry of GOMP_single_copy_start */
+	COOKIE_COPY_LOST = 2,	 /* there: a thread that lost waits for the data */
+	COOKIE_COPY_STARTED = 3, /* its return */
+	COOKIE_COPY_END = 4,	 /* entry of GOMP_single_copy_end: the thread that won waits for the others */
+};
+/* LOCK_WAIT: a enum ring_lock, reg the lock; off: */
+enum cookie_lock { COOKIE_LOCK_BEGIN = 0, COOKIE_LOCK_GOT = 1, COOKIE_LOCK_RETURN = 2 };
+
 static inline RING_U64 cookie__make(RING_U32 kind, RING_U32 when, RING_U32 cc, RING_U32 reg, RING_U32 reg2,
 				    RING_U32 a, RING_U32 b, int off)
 {

@@ -3,28 +3,75 @@
 #ifndef GRAIND_LIBGOMP_BPF_H
 #define GRAIND_LIBGOMP_BPF_H
 
+#include "bpf/libgomp_tasks.bpf.h"
 #include "bpf/worksharing.bpf.h"
-
-/* GOMP_task has a frame: its return address and, next to it, its seventh argument, the flags. */
-static __always_inline void task_call(struct pt_regs *ctx, __u64 *site, __u32 *arg, __u32 *flags)
-{
-	__u64 words[2] = {};
-
-	if (bpf_probe_read_user(words, sizeof(words), (void *)(ctx->bp + 8)))
-		*flags |= RING_F_FAULT;
-	*site = words[0];
-	*arg = (__u32)words[1] | RING_TASK_RAW_GOMP;
-}
 
 /* The team and member number of this thread, from the runtime's thread-local block. */
 static __always_inline void member(struct pt_regs *ctx, __u64 cookie, __u64 *team, __u32 *number,
 				   __u32 *flags)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 block = BPF_CORE_READ(task, thread.fsbase) + user_word(ctx->ip + COOKIE_OFF(cookie), flags);
+	__u64 block = BPF_CORE_READ(task, thread.fsbase);
 
+	if (COOKIE_REG(cookie) == COOKIE_REG_NONE)
+		block += user_word(ctx->ip + COOKIE_OFF(cookie), flags);
+	else
+		block += COOKIE_OFF(cookie);
 	*team = user_word(block + COOKIE_A(cookie) * 4, flags);
 	*number = user_word(block + COOKIE_B(cookie) * 4, flags);
+}
+
+/* libgomp executes the teams one after another on the calling thread: a region with one member. */
+static __always_inline void teams_begin(struct pt_regs *ctx, __u64 id, struct ring_record *record)
+{
+	record->arg |= RING_REGION_TEAMS;
+	ring__emit(id, record);
+	record->kind = RING_TEAM_START;
+	record->key = ctx->sp;
+	record->site = 0;
+	record->arg = 1;
+	ring__emit(id, record);
+	record->kind = RING_TEAM_STARTED;
+	record->arg = 0;
+}
+
+static __always_inline void teams_end(__u64 id, struct ring_record *record)
+{
+	record->arg = RING_WAIT_REGION_END;
+	record->frame -= 16;
+	record->kind = RING_WAIT_BEGIN;
+	ring__emit(id, record);
+	record->frame += 16;
+	record->kind = RING_WAIT_END;
+	ring__emit(id, record);
+	record->arg = 0;
+	record->kind = RING_REGION_END;
+}
+
+static __always_inline void wait_begin(struct pt_regs *ctx, __u64 id, __u64 cookie,
+				       struct ring_record *record)
+{
+	__u32 over = COOKIE_REG2(cookie);
+
+	record->arg = COOKIE_A(cookie);
+	if (record->arg == RING_WAIT_TASKWAIT_DEPEND) {
+		if (COOKIE_REG(cookie) == COOKIE_RBP) {
+			depend_wait_begin(ctx, id, record, COOKIE_OFF(cookie));
+		} else {
+			record->site = user_word(ctx->sp, &record->flags);
+			emit_with_depends(id, record, ctx->di);
+		}
+		return;
+	}
+	record->frame += COOKIE_OFF(cookie) - (int)COOKIE_B(cookie) * 8;
+	if (record->arg != RING_WAIT_REGION_END)
+		record->site = user_word(record->frame, &record->flags);
+	if (over == COOKIE_REG_NONE || will_jump(ctx->flags, COOKIE_CC(cookie)) != (over == COOKIE_IF_TAKEN))
+		return;
+	ring__emit(id, record);
+	record->kind = RING_WAIT_END;
+	record->site = 0;
+	record->frame += 8;
 }
 
 static __always_inline void libgomp__read(struct pt_regs *ctx, __u64 id, __u64 cookie,
@@ -33,7 +80,14 @@ static __always_inline void libgomp__read(struct pt_regs *ctx, __u64 id, __u64 c
 	switch (record->kind) {
 	case RING_TASK_CREATE:
 		record->key = reg(ctx, COOKIE_REG(cookie));
-		task_call(ctx, &record->site, &record->arg, &record->flags);
+		if (COOKIE_A(cookie) == COOKIE_OF_TASKLOOP)
+			taskloop_create(ctx, id, record);
+		else
+			task_call(ctx, id, record);
+		break;
+	case RING_TASK_CREATE_END:
+		if (COOKIE_A(cookie) == COOKIE_OF_TASKLOOP)
+			taskloop_create_end(ctx, id, record, COOKIE_OFF(cookie));
 		break;
 	case RING_TASK_BEGIN:
 		record->key = reg(ctx, COOKIE_REG(cookie));
@@ -43,12 +97,38 @@ static __always_inline void libgomp__read(struct pt_regs *ctx, __u64 id, __u64 c
 		record->key = COOKIE_REG2(cookie) != COOKIE_REG_NONE
 				      ? reg(ctx, COOKIE_REG2(cookie))
 				      : user_word(ctx->bp + COOKIE_OFF(cookie), &record->flags);
-		task_call(ctx, &record->site, &record->arg, &record->flags);
+		if (COOKIE_A(cookie) == COOKIE_OF_TASKLOOP)
+			taskloop_undeferred(ctx, id, record);
+		else
+			task_call(ctx, id, record);
+		break;
+	case RING_TASKLOOP_BEGIN:
+		taskloop_begin(ctx, id, record);
+		break;
+	case RING_TASKLOOP_END:
+		taskloop_end(ctx, id);
+		break;
+	case RING_TASK_FULFILL:
+		record->key = ctx->di;
+		break;
+	case RING_CANCEL:
+		if (COOKIE_B(cookie))
+			cancel_return(ctx, id, record);
+		else
+			cancel_entry(ctx, id, record, COOKIE_A(cookie) == RING_CANCEL_POINT);
 		break;
 	case RING_REGION_BEGIN:
 		record->key = ctx->di;
 		record->arg = ctx->dx;
 		record->site = user_word(ctx->sp, &record->flags);
+		if (COOKIE_REG(cookie) != COOKIE_REG_NONE)
+			teams_begin(ctx, id, record);
+		else if (COOKIE_A(cookie))
+			worksharing__of_region(ctx, id, COOKIE_A(cookie), record);
+		break;
+	case RING_REGION_END:
+		if (COOKIE_REG(cookie) != COOKIE_REG_NONE)
+			teams_end(id, record);
 		break;
 	case RING_TEAM_START:
 		record->key = ctx->r8;
@@ -59,13 +139,13 @@ static __always_inline void libgomp__read(struct pt_regs *ctx, __u64 id, __u64 c
 		member(ctx, cookie, &record->key, &record->arg, &record->flags);
 		break;
 	case RING_WAIT_BEGIN:
-		record->arg = COOKIE_A(cookie);
-		record->frame -= COOKIE_B(cookie) * 8;
-		if (record->arg != RING_WAIT_REGION_END)
-			record->site = user_word(ctx->sp, &record->flags);
+		wait_begin(ctx, id, cookie, record);
 		break;
 	case RING_WAIT_END:
 		record->arg = COOKIE_A(cookie);
+		record->frame += COOKIE_OFF(cookie);
+		if (COOKIE_REG(cookie) == COOKIE_RBP)
+			depend_wait_end(ctx, id, record);
 		break;
 	case RING_GROUP_BEGIN:
 		record->site = user_word(ctx->sp, &record->flags);

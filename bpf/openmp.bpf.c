@@ -11,6 +11,19 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* Thread group to record; 0 = all. */
 const volatile __u32 target_tgid = 0;
 
+/*
+ * Whether only the thread groups in `targets` are recorded: where the kernel's
+ * links cannot tell processes apart and there may be several.
+ */
+const volatile __u32 filtered = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, __u8);
+} targets SEC(".maps");
+
 /* The one switch: attaching many probes is not atomic, turning this is. */
 __u32 enabled = 0;
 
@@ -27,6 +40,12 @@ static __always_inline bool hit(struct pt_regs *ctx, __u64 *id, __u64 *cookie, s
 	*id = bpf_get_current_pid_tgid();
 	if (target_tgid && *id >> 32 != target_tgid)
 		return false;
+	if (filtered) {
+		__u32 tgid = *id >> 32;
+
+		if (!bpf_map_lookup_elem(&targets, &tgid))
+			return false;
+	}
 	*cookie = bpf_get_attach_cookie(ctx);
 	if (COOKIE_WHEN(*cookie) &&
 	    will_jump(ctx->flags, COOKIE_CC(*cookie)) != (COOKIE_WHEN(*cookie) == COOKIE_IF_TAKEN))

@@ -69,12 +69,13 @@ enum ring_kind {
 	RING_CHUNK_BEGIN = 27,	  /* key lower, extra upper, arg enum ring_loop's UPPER_EXCLUSIVE or 0 */
 	RING_CHUNK_STRIDE =
 		28,	    /* key stride; follows CHUNK_BEGIN: static chunks that are not seen one by one */
-	RING_LOOP_END = 29, /* no iterations left for this thread */
+	RING_LOOP_END = 29, /* no iterations left for this thread, or it left the loop: of the loop open in
+			       its innermost task or member, ignored when none is open there */
 	RING_SECTIONS_BEGIN =
 		30, /* arg number of sections | RING_SECTIONS_OF_REGION, site call site, extra ident */
 	RING_SECTION_NEXT = 31,	 /* asks for the next section: the open one is over */
 	RING_SECTION_BEGIN = 32, /* arg number from 0 */
-	RING_SECTIONS_END = 33,	 /* no sections left for this thread */
+	RING_SECTIONS_END = 33,	 /* likewise of sections */
 	RING_SINGLE_END = 34,	 /* the thread that executes the single leaves it */
 	RING_LOCK_WAIT =
 		35, /* recorded when got: key lock, extra time the wait began, arg enum ring_lock, site */

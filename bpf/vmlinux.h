@@ -24,7 +24,9 @@ typedef _Bool bool;
 enum { false = 0, true = 1 };
 
 enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 

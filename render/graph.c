@@ -105,6 +105,8 @@ static int lay_out(const struct grain_graph *graph, const struct view *view, siz
 		if (r == 0)
 			r = layout__reduced(tree, scene);
 	}
+	if (r == 0)
+		r = layout__dependences(outline, scene);
 	scene->stands_for = outline->full_nodes;
 	scene__bounds(scene);
 	tree__free(tree);

@@ -27,6 +27,9 @@ int layout__full(const struct outline *outline, struct scene *scene);
 /* One box a context or group, symmetric. The scene must be empty. */
 int layout__reduced(const struct tree *tree, struct scene *scene);
 
+/* Adds the edges of dependences between what is drawn. 0 or -ENOMEM. */
+int layout__dependences(const struct outline *outline, struct scene *scene);
+
 /* Points per nanosecond that draw the 90th percentile of `durations` (reordered) with LAYOUT_HEIGHT_P90. */
 double layout__scale(uint64_t *durations, size_t count);
 double layout__height(double px_per_ns, uint64_t ns, bool *capped);

@@ -107,7 +107,8 @@ static bool place_row(struct full_layout *l, const struct full_column *column, s
 		layout__height(l->scene->px_per_ns, node.time_ns, &node.capped);
 		node.incomplete = c.incomplete;
 		node.undeferred = c.undeferred;
-		node.grains = c.kind == GRAIN_TASK || c.kind == GRAIN_CHUNK;
+		node.discarded = c.discarded;
+		node.grains = (c.kind == GRAIN_TASK && !c.runtime) || c.kind == GRAIN_CHUNK;
 	} else if (row->kind == FULL_FORK) {
 		describe_fork(l, row, &node);
 	} else if (row->kind == FULL_JOIN) {

@@ -210,6 +210,12 @@ static bool draw_box(struct reduced *l, uint32_t index)
 	if (n->kind == TREE_NOWHERE)
 		return true;
 	node.shape = shapes[n->kind];
+	if (n->kind == TREE_CONTEXT && n->context != GRAIN_NONE) {
+		struct grain_context c;
+
+		grain_graph__context(l->tree->outline->graph, n->context, &c);
+		node.discarded = c.discarded;
+	}
 	if (n->kind == TREE_CONTEXT)
 		layout__height(l->scene->px_per_ns, node.time_ns, &node.capped);
 	if (n->context != GRAIN_NONE) {

@@ -115,8 +115,9 @@ void picture__node_class(const struct view *view, const struct scene_node *node,
 	static const char *const shapes[] = {"fragment", "box",	 "chunk", "bookkeeping",
 					     "fork",	 "join", "group", "idle"};
 
-	snprintf(out, size, "%s c_%s%s%s%s%s", shapes[node->shape], view__colour(view, node),
+	snprintf(out, size, "%s c_%s%s%s%s%s%s", shapes[node->shape], view__colour(view, node),
 		 node->critical ? " critical" : "", node->incomplete ? " incomplete" : "",
+		 node->discarded ? " discarded" : "",
 		 node->undeferred && node->shape == SCENE_FORK ? " undeferred" : "",
 		 node->severity > 0 ? " flagged" : "");
 }
@@ -130,14 +131,15 @@ static void set_look(struct maker *m, Agnode_t *node, const struct scene_node *n
 
 	set(node, m->node[NODE_SHAPE], circle ? "circle" : "box");
 	set(node, m->node[NODE_STYLE],
-	    circle ? (n->incomplete ? "filled,dashed" : "filled")
-		   : (n->incomplete ? "rounded,filled,dashed" : "rounded,filled"));
+	    circle	   ? (n->incomplete ? "filled,dashed" : "filled")
+	    : n->discarded ? "rounded,dashed"
+			   : (n->incomplete ? "rounded,filled,dashed" : "rounded,filled"));
 	set(node, m->node[NODE_FILL], hollow ? "#FFFFFF" : fill);
 	set(node, m->node[NODE_COLOUR],
-	    n->critical			       ? CRITICAL
-	    : n->incomplete || n->severity > 0 ? INK
-	    : n->shape == SCENE_GROUP	       ? LINE
-					       : fill);
+	    n->critical					       ? CRITICAL
+	    : n->incomplete || n->discarded || n->severity > 0 ? INK
+	    : n->shape == SCENE_GROUP			       ? LINE
+							       : fill);
 	set(node, m->node[NODE_PEN],
 	    n->critical	    ? CRITICAL_WIDTH
 	    : n->incomplete ? "1.2"
@@ -240,8 +242,9 @@ static void spline(const struct scene *scene, const struct scene_edge *e, struct
 
 static bool make_edge(struct maker *m, size_t index)
 {
-	static const char *const kinds[] = {"creation", "continuation", "synchronization", "ancestor"};
-	static const char *const colours[] = {"#2E8B57", LINE, "#FF7F50", "#FF7F50"};
+	static const char *const kinds[] = {"creation", "continuation", "synchronization", "ancestor",
+					    "dependence"};
+	static const char *const colours[] = {"#2E8B57", LINE, "#FF7F50", "#FF7F50", "#8A4FBF"};
 	const struct scene_edge *e = &m->scene->edges[index];
 	bool dim = view__dims(m->view);
 	Agedge_t *edge = agedge(m->graph, m->nodes[e->from], m->nodes[e->to], NULL, 1);
@@ -255,13 +258,16 @@ static bool make_edge(struct maker *m, size_t index)
 			return false;
 		set(edge, m->edge[EDGE_POS], m->text.data);
 	}
-	set(edge, m->edge[EDGE_COLOUR], e->critical ? CRITICAL : dim ? "#CDD3DC" : colours[e->kind]);
+	set(edge, m->edge[EDGE_COLOUR],
+	    e->critical				 ? CRITICAL
+	    : dim && e->kind != SCENE_DEPENDENCE ? "#CDD3DC"
+						 : colours[e->kind]);
 	set(edge, m->edge[EDGE_PEN], e->critical ? CRITICAL_WIDTH : EDGE_WIDTH);
-	set(edge, m->edge[EDGE_STYLE], e->kind == SCENE_ANCESTOR ? "dashed" : "solid");
+	set(edge, m->edge[EDGE_STYLE], e->kind >= SCENE_ANCESTOR ? "dashed" : "solid");
 	snprintf(class, sizeof(class), "%s%s", kinds[e->kind],
-		 e->critical ? " critical"
-		 : dim	     ? " dimmed"
-			     : "");
+		 e->critical			      ? " critical"
+		 : dim && e->kind != SCENE_DEPENDENCE ? " dimmed"
+						      : "");
 	set(edge, m->edge[EDGE_CLASS], class);
 	return true;
 }

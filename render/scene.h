@@ -27,6 +27,7 @@ struct scene_node {
 	bool critical;
 	bool incomplete;
 	bool undeferred;
+	bool discarded;	  /* has no body: its task was cancelled before it began */
 	bool capped;	  /* taller in truth than drawn */
 	double x, y;	  /* centre, top */
 	double w, h;	  /* width, height */
@@ -45,7 +46,8 @@ enum scene_edge_kind {
 	SCENE_CREATION,
 	SCENE_CONTINUATION,
 	SCENE_SYNCHRONIZATION,
-	SCENE_ANCESTOR, /* synchronization by an ancestor's join, drawn over the rest */
+	SCENE_ANCESTOR,	  /* synchronization by an ancestor's join, drawn over the rest */
+	SCENE_DEPENDENCE, /* likewise */
 };
 
 struct scene_edge {

@@ -169,7 +169,7 @@ static void verdict_none(const struct summary *s)
 		flagged += summary.available ? summary.grains : 0;
 	}
 	if (!grain_graph__totals(s->graph)->grains) {
-		put(s, "1", "No grains: no explicit task was seen.");
+		put(s, "1", "No grains: no explicit task, loop or sections were seen.");
 		put(s, "",
 		    "  why    the program created none while it was observed, or it was observed too late");
 		put(s, "", "  do     observe it while it runs its parallel part");
@@ -190,17 +190,20 @@ static void verdict_trust(const struct summary *s)
 	const struct grain_totals *t = grain_graph__totals(s->graph);
 	bool damaged = info->damaged || truth->conservation_violations;
 	bool whole = !damaged && !truth->lost && !truth->incomplete_grains;
-	char line[512], cost[64];
+	char line[512], cost[64], unrun[64] = "";
 
+	if (t->discarded)
+		snprintf(unrun, sizeof(unrun), ", %s discarded", format__count(t->discarded).text);
 	if (isnan(t->measuring_percent))
 		snprintf(cost, sizeof(cost), "unknown");
 	else
 		snprintf(cost, sizeof(cost), "%s %%", format__percent(t->measuring_percent).text);
-	snprintf(line, sizeof(line), "  trust  %s: %s events lost, %s grains incomplete, measuring cost %s%s",
+	snprintf(line, sizeof(line), "  trust  %s: %s events lost, %s %sincomplete%s, measuring cost %s%s",
 		 whole	   ? "yes"
 		 : damaged ? "NO"
 			   : "partly",
-		 format__count(truth->lost).text, format__count(truth->incomplete_grains).text, cost,
+		 format__count(truth->lost).text, format__count(truth->incomplete_grains).text,
+		 t->discarded ? "" : "grains ", unrun, cost,
 		 info->damaged			  ? ", damaged file"
 		 : truth->conservation_violations ? ", times do not add up"
 		 : info->late			  ? ", attached late"
@@ -272,6 +275,8 @@ int render__summary(const struct grain_graph *graph, const struct render_text_op
 	summary__problems(&s);
 	summary__definitions(&s);
 	summary__regions(&s);
+	summary__loops(&s);
+	summary__locks(&s);
 	summary__depths(&s);
 	summary__losses(&s);
 	if (s.failed)

@@ -22,6 +22,8 @@ void summary__totals(struct summary *summary);
 void summary__problems(struct summary *summary);
 void summary__definitions(struct summary *summary);
 void summary__regions(struct summary *summary);
+void summary__loops(struct summary *summary);
+void summary__locks(struct summary *summary);
 void summary__depths(struct summary *summary);
 void summary__losses(struct summary *summary);
 

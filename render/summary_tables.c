@@ -113,7 +113,7 @@ void summary__problems(struct summary *s)
 void summary__definitions(struct summary *s)
 {
 	static const struct columns_column columns[] = {
-		{"DEFINITION", true, true}, {"function", true, true}, {"tasks", false, false},
+		{"DEFINITION", true, true}, {"function", true, true}, {"grains", false, false},
 		{"exec", false, false},	    {"mean", false, false},   {"min", false, false},
 		{"max", false, false},	    {"create", false, false}, {"%<1", false, false},
 	};

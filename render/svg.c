@@ -35,10 +35,12 @@ static const char light_style[] =
 	".graph path,.graph polygon,.graph ellipse,.graph polyline{stroke-width:.8}\n"
 	".edge path{fill:none;stroke:#A9B2C0;stroke-width:1.1}\n"
 	".creation path{stroke:#2E8B57}.synchronization path,.ancestor path{stroke:#FF7F50}\n"
-	".ancestor path{stroke-dasharray:4 3}.dimmed path{stroke:#CDD3DC}\n"
+	".ancestor path{stroke-dasharray:4 3}.dependence path{stroke:#8A4FBF;stroke-dasharray:2.5 1.8}\n"
+	".dimmed path{stroke:#CDD3DC}\n"
 	".flagged path{stroke:#1D2330;stroke-width:.6}.group path{stroke:#A9B2C0;stroke-width:1}\n"
 	".idle path,.chunk path,.bookkeeping path{stroke:none}\n"
-	".incomplete path,.incomplete ellipse{stroke:#1D2330;stroke-dasharray:3 2;stroke-width:1.3}\n"
+	".incomplete path,.incomplete ellipse,.discarded path{stroke:#1D2330;stroke-dasharray:3 2;"
+	"stroke-width:1.3}\n"
 	".undeferred ellipse{fill:#FFFFFF;stroke-width:1.8}\n"
 	".graph .critical path,.graph .critical ellipse{stroke:#D11F3A;stroke-width:2}\n"
 	".graph .edge.critical path,.critical-mark{stroke:#D11F3A;stroke-width:2.2}\n"
@@ -47,9 +49,10 @@ static const char light_style[] =
 static const char dark_style[] =
 	"text{fill:#E7EAF0}.ground{fill:#0F131A}.rule{stroke:#262D39}.muted,.count{fill:#9AA4B4}\n"
 	".break{stroke:#0F131A}.bar{stroke:#9AA4B4}.edge path{stroke:#566173}.creation path{stroke:#3FB37A}\n"
-	".synchronization path,.ancestor path{stroke:#FF8F66}.dimmed path{stroke:#333C4A}\n"
+	".synchronization path,.ancestor path{stroke:#FF8F66}.dependence path{stroke:#B98AE6}.dimmed "
+	"path{stroke:#333C4A}\n"
 	".flagged path{stroke:#E7EAF0}.group path{stroke:#566173}.undeferred ellipse{fill:#0F131A}\n"
-	".incomplete path,.incomplete ellipse{stroke:#E7EAF0}\n"
+	".incomplete path,.incomplete ellipse,.discarded path{stroke:#E7EAF0}\n"
 	".graph .critical path,.graph .critical ellipse,.graph .edge.critical "
 	"path,.critical-mark{stroke:#FF5C70}\n"
 	".node:hover path,.node:hover ellipse{stroke:#FFFFFF}\n";
@@ -77,6 +80,7 @@ static void add_style(struct format_text *out)
 		format__printf(out,
 			       ".undeferred.fork ellipse{fill:%s}.graph .flagged path{stroke:%s}"
 			       ".graph .incomplete path,.graph .incomplete ellipse{stroke:%s}"
+			       ".graph .discarded path{fill:none;stroke-dasharray:1.5 1.5}"
 			       ".graph .node.critical path,.graph .node.critical ellipse{stroke:%s}\n",
 			       dark ? "#0F131A" : "#FFFFFF", dark ? "#E7EAF0" : "#1D2330",
 			       dark ? "#E7EAF0" : "#1D2330", dark ? "#FF5C70" : "#D11F3A");
@@ -226,6 +230,12 @@ static void add_mark(struct writer *w, const struct view_legend_entry *e, double
 			       e->colour, x, y - 10 * s, 12 * s, 12 * s, 2.5 * s,
 			       e->mark == VIEW_MARK_GROUP ? " stroke=\"#A9B2C0\"" : "");
 		break;
+	case VIEW_MARK_WIDE:
+		format__printf(&w->out,
+			       "<rect fill=\"none\" stroke=\"#8A94A6\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+			       "height=\"%.1f\" rx=\"%.1f\"/>",
+			       x, y - 8 * s, 15 * s, 8 * s, 2.5 * s);
+		break;
 	case VIEW_MARK_CIRCLE:
 		format__printf(&w->out, "<circle class=\"f_%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>",
 			       e->colour, x + 6 * s, middle, 5 * s);
@@ -247,7 +257,9 @@ static void add_mark(struct writer *w, const struct view_legend_entry *e, double
 			       "<path d=\"M%.1f,%.1fh%.1f\" stroke=\"%s\" stroke-width=\"%.1f\" "
 			       "stroke-dasharray=\"%.1f %.1f\"/>",
 			       x, middle, 14 * s,
-			       strcmp(e->colour, "join") == 0 ? view_colour__light("join") : "#8A94A6",
+			       strcmp(e->colour, "join") == 0	  ? view_colour__light("join")
+			       : strcmp(e->colour, "depend") == 0 ? "#8A4FBF"
+								  : "#8A94A6",
 			       1.6 * s, 3.5 * s, 2.5 * s);
 		break;
 	}

@@ -46,6 +46,46 @@ static void add_metric(struct format_text *out, const char *name, double value, 
 			       flagged ? " (problem)" : "");
 }
 
+static void add_iterations(const struct grain_graph *graph, uint32_t context, struct format_text *out)
+{
+	struct grain_iterations it;
+	struct grain_loop loop = {.schedule = NULL};
+
+	if (!grain_graph__iterations(graph, context, &it))
+		return;
+	if (it.loop != GRAIN_NONE)
+		grain_graph__loop(graph, it.loop, &loop);
+	if (it.hidden)
+		format__add(out, "\nstatic share, bounds not observable");
+	else if (it.is_unsigned)
+		format__printf(out, "\niterations %llu to %llu", (unsigned long long)it.lower,
+			       (unsigned long long)it.upper);
+	else
+		format__printf(out, "\n%s %lld to %lld", loop.sections ? "sections" : "iterations",
+			       (long long)it.lower, (long long)it.upper);
+	if (it.chunks > 1)
+		format__printf(out, "\nand %s more chunks", format__count(it.chunks - 1).text);
+	if (it.chunks > 1 && it.stride)
+		format__printf(out, ", each %lld on", (long long)it.stride);
+	if (loop.schedule && !loop.sections)
+		format__printf(out, "\nschedule %s", loop.schedule);
+	if (loop.schedule && !loop.sections && loop.chunk)
+		format__printf(out, ", %lld", (long long)loop.chunk);
+}
+
+static void add_loop(const struct grain_graph *graph, uint32_t index, struct format_text *out)
+{
+	struct grain_loop loop;
+	char id[160];
+
+	if (index >= grain_graph__loop_count(graph))
+		return;
+	grain_graph__loop(graph, index, &loop);
+	grain_graph__loop_id(graph, index, id, sizeof(id));
+	format__printf(out, "\nof %s %s", loop.sections ? "sections" : "loop", id);
+	add_source(graph, loop.definition, out);
+}
+
 static void add_context(const struct grain_graph *graph, const struct scene_node *node,
 			struct format_text *out)
 {
@@ -68,11 +108,16 @@ static void add_context(const struct grain_graph *graph, const struct scene_node
 	format__printf(out, "%s ", c.kind <= GRAIN_CHUNK ? kinds[c.kind] : "context");
 	add_id(graph, node->context, out);
 	add_source(graph, c.definition, out);
+	add_iterations(graph, node->context, out);
 	if (node->shape == SCENE_FRAGMENT || node->shape == SCENE_CHUNK)
 		format__printf(out, "\nthis fragment %s", time_text(&n, node->time_ns));
 	format__printf(out, "\nexecution %s", time_text(&n, c.exec_ns));
 	if (c.kind == GRAIN_TASK)
 		format__printf(out, "\ncreation %s", time_text(&n, c.create_ns));
+	if (c.kind == GRAIN_CHUNK)
+		format__printf(out, "\nbook-keeping %s", time_text(&n, c.bookkeeping_ns));
+	if (c.lock_ns)
+		format__printf(out, "\nwaiting for locks %s", time_text(&n, c.lock_ns));
 	if (c.wait_ns)
 		format__printf(out, "\nwaiting %s", time_text(&n, c.wait_ns));
 	format__printf(out, "\nthread %u, cpu %u", node->tid, node->cpu);
@@ -86,6 +131,15 @@ static void add_context(const struct grain_graph *graph, const struct scene_node
 	}
 	if (c.undeferred)
 		format__add(out, "\nundeferred: ran inside its creation");
+	if (c.discarded)
+		format__add(out, "\ndiscarded: cancelled before it began");
+	if (c.runtime)
+		format__add(out, "\nmade by the runtime to split a taskloop");
+	if (c.detached && c.fulfilled_ns > c.end_ns)
+		format__printf(out, "\ndetached: its event came %s after its end",
+			       time_text(&n, c.fulfilled_ns - c.end_ns));
+	else if (c.detached)
+		format__add(out, c.fulfilled_ns ? "\ndetached" : "\ndetached: its event was not seen");
 	if (c.incomplete)
 		format__add(out, "\nincomplete: not all of it was seen");
 	if (node->capped)
@@ -125,7 +179,7 @@ static void add_fork(const struct grain_graph *graph, const struct scene_node *n
 
 		grain_graph__region(graph, node->region, &r);
 		grain_graph__region_id(graph, node->region, id, sizeof(id));
-		format__printf(out, "parallel region %s", id);
+		format__printf(out, "%s %s", r.teams ? "teams" : "parallel region", id);
 		add_source(graph, r.definition, out);
 		format__printf(out, "\n%u threads, %s tasks, %s", r.threads, format__count(r.tasks).text,
 			       time_text(&n, r.end_ns - r.start_ns));
@@ -156,6 +210,12 @@ void tooltip__node(const struct grain_graph *graph, const struct scene_node *nod
 		break;
 	case SCENE_BOOKKEEPING:
 		format__printf(out, "book-keeping %s", time_text(&n, node->time_ns));
+		if (node->ref != GRAIN_NONE) {
+			struct grain_item item;
+
+			grain_graph__item(graph, node->ref, &item);
+			add_loop(graph, item.ref, out);
+		}
 		break;
 	case SCENE_IDLE:
 		format__printf(out, "%s idle team members\nexecution %s", format__count(node->grains).text,

@@ -26,7 +26,7 @@ static void add_context(const struct tree_builder *b, struct tree_sum *to, uint3
 
 	grain_graph__context(b->outline->graph, context, &c);
 	severity = severity__of(&c, b->problem, b->threshold);
-	sum.grains = c.kind == GRAIN_TASK || c.kind == GRAIN_CHUNK;
+	sum.grains = (c.kind == GRAIN_TASK && !c.runtime) || c.kind == GRAIN_CHUNK;
 	sum.exec_ns = c.exec_ns;
 	sum.flagged = severity > 0;
 	sum.severity = (float)severity;

@@ -249,7 +249,7 @@ static const char *property(const struct view *view, const struct scene_node *no
 			log(view->longest_ns / view->shortest_ns);
 		return times[share <= 0 ? 0 : share >= 1 ? TIME_STEPS - 1 : (int)(share * TIME_STEPS)];
 	default:
-		if (c->kind == GRAIN_CHUNK)
+		if (c->kind == GRAIN_CHUNK && c->definition >= grain_graph__definition_count(view->graph))
 			return "chunk";
 		return c->definition < grain_graph__definition_count(view->graph)
 			       ? ranked(view->definition_rank[c->definition])
@@ -393,8 +393,23 @@ static void add_property(const struct view *view, struct view_legend_entry *entr
 
 /* What of the scene needs explaining. */
 struct present {
-	bool undeferred, incomplete, group, idle, ancestor, capped, implicit, chunk;
+	bool undeferred, incomplete, discarded, group, idle, ancestor, dependence, capped, implicit, chunk;
+	bool hidden, loop, sections;
 };
+
+static void look_at_chunk(const struct view *view, const struct scene_node *n, struct present *p)
+{
+	struct grain_iterations it;
+	struct grain_loop loop;
+
+	p->chunk = true;
+	if (!grain_graph__iterations(view->graph, n->context, &it) || it.loop == GRAIN_NONE)
+		return;
+	grain_graph__loop(view->graph, it.loop, &loop);
+	p->hidden |= it.hidden;
+	p->loop |= !loop.sections && !it.hidden;
+	p->sections |= loop.sections;
+}
 
 static struct present look(const struct view *view, const struct scene *scene)
 {
@@ -405,14 +420,18 @@ static struct present look(const struct view *view, const struct scene *scene)
 
 		p.undeferred |= n->undeferred && n->shape == SCENE_FORK;
 		p.incomplete |= n->incomplete;
+		p.discarded |= n->discarded;
 		p.group |= n->shape == SCENE_GROUP;
 		p.idle |= n->shape == SCENE_IDLE;
 		p.capped |= n->capped;
-		p.chunk |= n->shape == SCENE_CHUNK;
+		if (n->shape == SCENE_CHUNK)
+			look_at_chunk(view, n, &p);
 		p.implicit |= strcmp(view__colour(view, n), "implicit") == 0;
 	}
-	for (size_t i = 0; i < scene->edge_count; i++)
+	for (size_t i = 0; i < scene->edge_count; i++) {
 		p.ancestor |= scene->edges[i].kind == SCENE_ANCESTOR;
+		p.dependence |= scene->edges[i].kind == SCENE_DEPENDENCE;
+	}
 	return p;
 }
 
@@ -430,8 +449,11 @@ size_t view__legend(const struct view *view, const struct scene *scene,
 	if (p.implicit)
 		snprintf(add(entries, &n, VIEW_MARK_BOX, "implicit")->label, 96, "implicit task");
 	if (p.chunk) {
-		if (view->view != RENDER_VIEW_THREAD && view->view != RENDER_VIEW_TIME && !view__dims(view))
-			snprintf(add(entries, &n, VIEW_MARK_BOX, "chunk")->label, 96, "loop chunk");
+		snprintf(add(entries, &n, VIEW_MARK_WIDE, "chunk")->label, 96, "%s%s%s%s%s",
+			 p.loop || !(p.hidden || p.sections) ? "loop chunk" : "",
+			 p.loop && (p.hidden || p.sections) ? ", " : "",
+			 p.hidden ? "static share, bounds not observable" : "",
+			 p.hidden && p.sections ? ", " : "", p.sections ? "section" : "");
 		snprintf(add(entries, &n, VIEW_MARK_BOX, "book")->label, 96, "book-keeping");
 	}
 	if (p.group)
@@ -444,6 +466,11 @@ size_t view__legend(const struct view *view, const struct scene *scene,
 	snprintf(add(entries, &n, VIEW_MARK_LINE, "critical")->label, 96, "critical path");
 	if (p.ancestor)
 		snprintf(add(entries, &n, VIEW_MARK_DASHED, "join")->label, 96, "joined by an ancestor");
+	if (p.dependence)
+		snprintf(add(entries, &n, VIEW_MARK_DASHED, "depend")->label, 96, "dependence");
+	if (p.discarded)
+		snprintf(add(entries, &n, VIEW_MARK_DASHED, "incomplete")->label, 96,
+			 "empty, dotted outline: discarded");
 	if (p.incomplete)
 		snprintf(add(entries, &n, VIEW_MARK_DASHED, "incomplete")->label, 96,
 			 "dashed outline: incomplete");

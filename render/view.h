@@ -22,6 +22,7 @@ const char *view_colour__light(const char *name);
 
 enum view_mark {
 	VIEW_MARK_BOX,
+	VIEW_MARK_WIDE, /* an outline: what it stands for has other colours */
 	VIEW_MARK_CIRCLE,
 	VIEW_MARK_LINE,
 	VIEW_MARK_RING,

@@ -20,7 +20,7 @@ struct capture {
 	struct openmp_bpf *skeleton;
 	struct probe_links *links;
 	pid_t pid;
-	bool multi;
+	bool multi, several;
 	unsigned cpus;
 	uint32_t slots;
 	struct ring_ctl *ctl;
@@ -101,6 +101,7 @@ static int load(struct capture *capture, struct uprobes_error *err)
 		return explain_load(err, -errno);
 	capture->skeleton = skeleton;
 	skeleton->rodata->target_tgid = (uint32_t)capture->pid;
+	skeleton->rodata->filtered = capture->several && !probe_links__filter_by_process(capture->multi);
 	skeleton->rodata->slots_shift = (uint32_t)__builtin_ctz(capture->slots);
 	if (capture->multi) {
 		bpf_program__set_expected_attach_type(skeleton->progs.libgomp_probe,
@@ -160,7 +161,8 @@ int capture__open(const struct capture_opts *opts, struct capture **out, struct 
 	if (!capture)
 		return -ENOMEM;
 	libbpf_set_print(keep_message);
-	capture->pid = opts->pid;
+	capture->pid = opts->several ? 0 : opts->pid;
+	capture->several = opts->several;
 	capture->cpus = cpus > 0 ? (unsigned)cpus : 1;
 	capture->slots = opts->slots_per_cpu ? opts->slots_per_cpu : DEFAULT_SLOTS_PER_CPU;
 	while (capture->slots > MIN_SLOTS_PER_CPU &&
@@ -191,9 +193,21 @@ out:
 	return r;
 }
 
+static struct bpf_program *program_of(const struct capture *capture, enum probe_runtime runtime)
+{
+	return runtime == RUNTIME_LIBOMP ? capture->skeleton->progs.libomp_probe
+					 : capture->skeleton->progs.libgomp_probe;
+}
+
 int capture__attach(struct capture *capture, const struct probe_plan *plan, const char *path,
 		    struct uprobes_error *err)
 {
+	struct uprobes_error ignored;
+
+	if (capture->several)
+		return probe_links__add_file(capture->links, program_of(capture, probe_plan__runtime(plan)),
+					     capture->multi, probe_plan__point(plan, 0),
+					     probe_plan__count(plan), path, err ? err : &ignored);
 	return capture__attach_points(capture, probe_plan__runtime(plan), probe_plan__point(plan, 0),
 				      probe_plan__count(plan), path, err);
 }
@@ -202,12 +216,41 @@ int capture__attach_points(struct capture *capture, enum probe_runtime runtime,
 			   const struct probe_point *points, size_t count, const char *path,
 			   struct uprobes_error *err)
 {
-	struct bpf_program *program = runtime == RUNTIME_LIBOMP ? capture->skeleton->progs.libomp_probe
-								: capture->skeleton->progs.libgomp_probe;
 	struct uprobes_error ignored;
 
-	return probe_links__attach(capture->links, program, capture->multi, points, count, path, capture->pid,
-				   err ? err : &ignored);
+	return probe_links__attach(capture->links, program_of(capture, runtime), capture->multi, points,
+				   count, path, capture->pid, err ? err : &ignored);
+}
+
+int capture__add_process(struct capture *capture, pid_t pid, struct uprobes_error *err)
+{
+	const uint32_t key = (uint32_t)pid;
+	const uint8_t value = 1;
+	int r = 0;
+
+	if (capture->skeleton->rodata->filtered)
+		r = bpf_map__update_elem(capture->skeleton->maps.targets, &key, sizeof(key), &value,
+					 sizeof(value), BPF_ANY);
+	if (r) {
+		snprintf(err->text, sizeof(err->text), "cannot follow process %d: %s", (int)pid,
+			 strerror(-r));
+		return r;
+	}
+	return probe_links__add_process(capture->links, pid, err);
+}
+
+int capture__renew_process(struct capture *capture, pid_t pid, struct uprobes_error *err)
+{
+	return probe_links__renew_process(capture->links, pid, err);
+}
+
+void capture__drop_process(struct capture *capture, pid_t pid)
+{
+	const uint32_t key = (uint32_t)pid;
+
+	if (capture->skeleton->rodata->filtered)
+		bpf_map__delete_elem(capture->skeleton->maps.targets, &key, sizeof(key), 0);
+	probe_links__drop_process(capture->links, pid);
 }
 
 void capture__enable(struct capture *capture)

@@ -3,7 +3,7 @@
  * One capture: a loaded set of BPF programs with its rings, attached to the
  * planned points of one or more runtime files, for one process or for all.
  *
- * open -> attach (any number) -> enable -> poll ... -> disable -> poll -> free.
+ * open -> attach or add (any number) -> enable -> poll ... -> disable -> poll -> free.
  * Nothing is recorded before enable and after disable, whatever is attached:
  * attaching a set of probes is not atomic. Everything is undone when the file
  * descriptors close, so a killed daemon leaves nothing behind.
@@ -24,7 +24,8 @@ enum capture_method {
 };
 
 struct capture_opts {
-	pid_t pid; /* thread group to record; 0 = every process */
+	pid_t pid;    /* thread group to record; 0 = every process */
+	bool several; /* instead: the processes that capture__add_process adds */
 	enum capture_method method;
 	uint32_t slots_per_cpu; /* power of two; 0 = default */
 };
@@ -40,6 +41,17 @@ int capture__attach(struct capture *capture, const struct probe_plan *plan, cons
 int capture__attach_points(struct capture *capture, enum probe_runtime runtime,
 			   const struct probe_point *points, size_t count, const char *path,
 			   struct uprobes_error *err);
+
+/*
+ * Of a capture of several processes: every attached file is probed in every
+ * process added, whichever comes first, and in the programs that it executes.
+ * Adding a process takes less than a millisecond.
+ */
+int capture__add_process(struct capture *capture, pid_t pid, struct uprobes_error *err);
+/* Needed when another thread than the first has executed a program. */
+int capture__renew_process(struct capture *capture, pid_t pid, struct uprobes_error *err);
+void capture__drop_process(struct capture *capture, pid_t pid);
+
 void capture__enable(struct capture *capture);
 void capture__disable(struct capture *capture);
 void capture__free(struct capture *capture);

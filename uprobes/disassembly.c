@@ -255,8 +255,11 @@ void code__text(const struct code *code, size_t index, char *buffer, size_t size
 
 const char *code__plt_name(const struct code *code, uint64_t target)
 {
+	const char *defined = elf_image__outside_name(code->image, target);
 	uint64_t address = target;
 
+	if (defined)
+		return defined;
 	for (int i = 0; i < 3; i++) {
 		const char *name = NULL;
 		cs_insn *in = NULL;

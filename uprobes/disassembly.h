@@ -51,7 +51,10 @@ size_t code__find(const struct code *code, uint64_t address);
 /* "je 0x18900" */
 void code__text(const struct code *code, size_t index, char *buffer, size_t size);
 
-/* Name of the imported function that a direct call target jumps to through the PLT, or NULL. */
+/*
+ * Name of the function that a direct call leads to outside of the runtime's code: imported through
+ * the PLT, or another part of the same executable. NULL if it has none.
+ */
 const char *code__plt_name(const struct code *code, uint64_t target);
 
 bool insn__writes(const struct code_insn *insn, uint16_t reg);

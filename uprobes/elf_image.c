@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "uprobes/elf_image.h"
+#include "uprobes/unwind_table.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +31,16 @@ struct elf_image {
 	uint64_t text_address;
 	size_t text_size;
 	struct elf_function *functions;
-	size_t function_count;
+	size_t function_count, function_room;
+	uint32_t *by_name; /* indices into functions */
+	unsigned int seen; /* elf_runtime__seen of all names */
+	char **given;	   /* names that are not in the file */
+	size_t given_count;
+	const uint8_t *frames; /* .eh_frame */
+	uint64_t frames_address;
+	size_t frames_size;
+	struct elf_extent *extents;
+	size_t extent_count;
 	struct got_entry *got;
 	size_t got_count;
 	char build_id[129];
@@ -46,6 +56,11 @@ void elf_image__close(struct elf_image *image)
 		close(image->fd);
 	free(image->segments);
 	free(image->functions);
+	free(image->by_name);
+	for (size_t i = 0; i < image->given_count; i++)
+		free(image->given[i]);
+	free(image->given);
+	free(image->extents);
 	free(image->got);
 	free(image);
 }
@@ -96,16 +111,40 @@ static int load_segments(struct elf_image *image)
 	return image->segment_count ? 0 : -ENOEXEC;
 }
 
+static const char *const telling[] = {"GOMP_parallel", "GOMP_task", "__kmpc_fork_call"};
+
+unsigned int elf_runtime__seen(const char *name)
+{
+	for (unsigned int i = 0; i < sizeof(telling) / sizeof(telling[0]); i++)
+		if (strcmp(name, telling[i]) == 0)
+			return 1u << i;
+	return 0;
+}
+
+/* LLVM's has GCC's entry points as well. */
+enum elf_runtime elf_runtime__of(unsigned int seen)
+{
+	if (seen & 4)
+		return ELF_RUNTIME_LIBOMP;
+	return (seen & 3) == 3 ? ELF_RUNTIME_LIBGOMP : ELF_RUNTIME_NONE;
+}
+
+/* Functions of a symbol table, in place of those that are there. */
 static int load_functions(struct elf_image *image, Elf_Scn *section, const GElf_Shdr *header)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	size_t n = header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
+	struct elf_function *functions;
 
 	if (!data || n > MAX_FUNCTIONS)
 		return -ENOEXEC;
-	image->functions = calloc(n + 1, sizeof(*image->functions));
-	if (!image->functions)
+	functions = realloc(image->functions, (n + 1) * sizeof(*functions));
+	if (!functions)
 		return -ENOMEM;
+	image->functions = functions;
+	image->function_room = n + 1;
+	image->function_count = 0;
+	image->seen = 0;
 	for (size_t i = 0; i < n; i++) {
 		GElf_Sym sym;
 		const char *name;
@@ -115,13 +154,13 @@ static int load_functions(struct elf_image *image, Elf_Scn *section, const GElf_
 		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_shndx == SHN_UNDEF)
 			continue;
 		name = elf_strptr(image->elf, header->sh_link, sym.st_name);
-		if (!name || !*name)
+		/* With a dot: a part of a function that the compiler split off. */
+		if (!name || !*name || strchr(name, '.'))
 			continue;
 		image->functions[image->function_count++] =
 			(struct elf_function){.name = name, .address = sym.st_value, .size = sym.st_size};
+		image->seen |= elf_runtime__seen(name);
 	}
-	if (image->function_count)
-		qsort(image->functions, image->function_count, sizeof(*image->functions), by_address);
 	return 0;
 }
 
@@ -179,40 +218,109 @@ static void load_build_id(struct elf_image *image, Elf_Scn *section)
 	}
 }
 
+/* Whether the name is one of the runtime's own. */
+static bool is_of_runtime(const char *name)
+{
+	static const char *const prefixes[] = {"GOMP_", "gomp_", "__kmp", "GOACC_", "goacc_"};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return elf_runtime__seen(name) != 0;
+}
+
+static void window_on_runtime(struct elf_image *image)
+{
+	uint64_t first = UINT64_MAX, end = 0;
+
+	for (size_t i = 0; i < image->function_count; i++) {
+		const struct elf_function *f = &image->functions[i];
+
+		if (!is_of_runtime(f->name) || f->address < image->text_address ||
+		    f->address - image->text_address >= image->text_size)
+			continue;
+		if (f->address < first)
+			first = f->address;
+		if (f->address + f->size > end)
+			end = f->address + f->size;
+	}
+	if (first < end)
+		elf_image__set_window(image, first, end - first);
+}
+
+static void load_contents(struct elf_image *image, const GElf_Shdr *h, const char *name)
+{
+	const uint8_t *at;
+
+	if (h->sh_offset > image->raw_size || h->sh_size > image->raw_size - h->sh_offset)
+		return;
+	at = image->raw + h->sh_offset;
+	if (strcmp(name, ".text") == 0) {
+		image->text = at;
+		image->text_address = h->sh_addr;
+		image->text_size = h->sh_size;
+	} else if (strcmp(name, ".eh_frame") == 0) {
+		image->frames = at;
+		image->frames_address = h->sh_addr;
+		image->frames_size = h->sh_size;
+	}
+}
+
 static int load_sections(struct elf_image *image)
 {
-	Elf_Scn *section = NULL;
+	Elf_Scn *section = NULL, *dynamic = NULL, *all = NULL;
+	GElf_Shdr h, dynamic_header, all_header;
 	size_t names;
 	int r = 0;
 
 	if (elf_getshdrstrndx(image->elf, &names))
 		return -ENOEXEC;
 	while (r == 0 && (section = elf_nextscn(image->elf, section))) {
-		GElf_Shdr h;
 		const char *name;
 
 		if (!gelf_getshdr(section, &h))
 			return -ENOEXEC;
 		name = elf_strptr(image->elf, names, h.sh_name);
-		if (h.sh_type == SHT_DYNSYM && !image->functions)
-			r = load_functions(image, section, &h);
-		else if (h.sh_type == SHT_RELA)
+		if (h.sh_type == SHT_DYNSYM && !dynamic) {
+			dynamic = section;
+			dynamic_header = h;
+		} else if (h.sh_type == SHT_SYMTAB && !all) {
+			all = section;
+			all_header = h;
+		} else if (h.sh_type == SHT_RELA) {
 			r = load_relocations(image, section, &h);
-		else if (h.sh_type == SHT_NOTE && !image->build_id[0])
+		} else if (h.sh_type == SHT_NOTE && !image->build_id[0]) {
 			load_build_id(image, section);
-		else if (h.sh_type == SHT_PROGBITS && name && strcmp(name, ".text") == 0 &&
-			 h.sh_offset <= image->raw_size && h.sh_size <= image->raw_size - h.sh_offset) {
-			image->text = image->raw + h.sh_offset;
-			image->text_address = h.sh_addr;
-			image->text_size = h.sh_size;
+		} else if (name && (h.sh_type == SHT_PROGBITS || h.sh_type == SHT_X86_64_UNWIND)) {
+			load_contents(image, &h, name);
 		}
 	}
+	if (r == 0 && dynamic)
+		r = load_functions(image, dynamic, &dynamic_header);
+	if (r == 0 && all && elf_image__runtime(image) == ELF_RUNTIME_NONE) {
+		r = load_functions(image, all, &all_header);
+		if (r == 0 && elf_image__runtime(image) != ELF_RUNTIME_NONE)
+			window_on_runtime(image);
+	}
+	if (r == 0)
+		r = elf_image__named(image);
 	if (r == 0 && image->got_count)
 		qsort(image->got, image->got_count, sizeof(*image->got), got_by_address);
 	return r;
 }
 
 int elf_image__open(const char *path, struct elf_image **out, struct uprobes_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), r;
+
+	if (fd < 0)
+		return fail(err, -errno, path, strerror(errno));
+	r = elf_image__open_fd(fd, path, out, err);
+	close(fd);
+	return r;
+}
+
+int elf_image__open_fd(int fd, const char *path, struct elf_image **out, struct uprobes_error *err)
 {
 	struct elf_image *image = calloc(1, sizeof(*image));
 	GElf_Ehdr header;
@@ -221,7 +329,7 @@ int elf_image__open(const char *path, struct elf_image **out, struct uprobes_err
 
 	if (!image)
 		return -ENOMEM;
-	image->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	image->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (image->fd < 0 || fstat(image->fd, &st)) {
 		r = fail(err, -errno, path, strerror(errno));
 		goto out;
@@ -271,12 +379,137 @@ const struct elf_function *elf_image__function(const struct elf_image *image, si
 	return &image->functions[index];
 }
 
+enum elf_runtime elf_image__runtime(const struct elf_image *image)
+{
+	return elf_runtime__of(image->seen);
+}
+
+static int by_name(const void *a, const void *b, void *ctx)
+{
+	const struct elf_function *functions = ctx;
+
+	return strcmp(functions[*(const uint32_t *)a].name, functions[*(const uint32_t *)b].name);
+}
+
+int elf_image__named(struct elf_image *image)
+{
+	if (!image->function_count)
+		return 0;
+	qsort(image->functions, image->function_count, sizeof(*image->functions), by_address);
+	free(image->by_name);
+	image->by_name = calloc(image->function_count, sizeof(*image->by_name));
+	if (!image->by_name)
+		return -ENOMEM;
+	for (size_t i = 0; i < image->function_count; i++)
+		image->by_name[i] = (uint32_t)i;
+	qsort_r(image->by_name, image->function_count, sizeof(*image->by_name), by_name, image->functions);
+	return 0;
+}
+
+int elf_image__add_name(struct elf_image *image, const char *name, uint64_t address, uint64_t size)
+{
+	char *copy, **given = reallocarray(image->given, image->given_count + 1, sizeof(*given));
+
+	if (!given)
+		return -ENOMEM;
+	image->given = given;
+	if (image->function_count == image->function_room) {
+		size_t room = image->function_room ? 2 * image->function_room : 64;
+		struct elf_function *functions = reallocarray(image->functions, room, sizeof(*functions));
+
+		if (!functions)
+			return -ENOMEM;
+		image->functions = functions;
+		image->function_room = room;
+	}
+	copy = strdup(name);
+	if (!copy)
+		return -ENOMEM;
+	image->given[image->given_count++] = copy;
+	image->functions[image->function_count++] = (struct elf_function){copy, address, size};
+	image->seen |= elf_runtime__seen(copy);
+	return 0;
+}
+
+void elf_image__set_window(struct elf_image *image, uint64_t address, uint64_t size)
+{
+	uint64_t skip = address > image->text_address ? address - image->text_address : 0;
+	uint64_t end = address + size - image->text_address;
+
+	if (skip >= image->text_size || address + size <= image->text_address)
+		return;
+	if (end < image->text_size)
+		image->text_size = end;
+	image->text += skip;
+	image->text_address += skip;
+	image->text_size -= skip;
+}
+
+size_t elf_image__extents(struct elf_image *image, const struct elf_extent **out)
+{
+	if (!image->extents && image->frames)
+		image->extent_count = unwind_table__extents(image->frames, image->frames_size,
+							    image->frames_address, &image->extents);
+	*out = image->extents;
+	return image->extent_count;
+}
+
+bool elf_image__contains(const struct elf_image *image, const char *text)
+{
+	for (size_t i = 0; i < image->segment_count; i++) {
+		const GElf_Phdr *p = &image->segments[i];
+
+		if (!(p->p_flags & PF_W) && memmem(image->raw + p->p_offset, p->p_filesz, text, strlen(text)))
+			return true;
+	}
+	return false;
+}
+
+/* The first function at the address, or the end of the list. */
+static size_t first_at(const struct elf_image *image, uint64_t address)
+{
+	size_t low = 0, high = image->function_count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (image->functions[mid].address < address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+const char *elf_image__outside_name(const struct elf_image *image, uint64_t address)
+{
+	const char *best = NULL;
+
+	if (address - image->text_address < image->text_size)
+		return NULL;
+	for (size_t i = first_at(image, address);
+	     i < image->function_count && image->functions[i].address == address; i++)
+		if (!best || *best == '_')
+			best = image->functions[i].name;
+	return best;
+}
+
 const struct elf_function *elf_image__find(const struct elf_image *image, const char *name)
 {
-	for (size_t i = 0; i < image->function_count; i++)
-		if (strcmp(image->functions[i].name, name) == 0)
-			return &image->functions[i];
-	return NULL;
+	size_t low = 0, high = image->by_name ? image->function_count : 0;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (strcmp(image->functions[image->by_name[mid]].name, name) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!image->by_name || low == image->function_count ||
+	    strcmp(image->functions[image->by_name[low]].name, name) != 0)
+		return NULL;
+	return &image->functions[image->by_name[low]];
 }
 
 const char *elf_image__got_name(const struct elf_image *image, uint64_t address)

@@ -1,69 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "uprobes/plan_data.h"
 #include "uprobes/planner.h"
+#include "uprobes/recognise.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MAX_POINTS 512
-#define MAX_MISSING 16
-
-struct probe_plan {
-	struct elf_image *image; /* names of functions live in it */
-	char *path;
-	enum probe_runtime runtime;
-	struct probe_point *points;
-	size_t count;
-	const char *missing[MAX_MISSING + 1];
-	size_t missing_count;
-};
-
-void probe_plan__free(struct probe_plan *plan)
-{
-	if (!plan)
-		return;
-	elf_image__close(plan->image);
-	free(plan->path);
-	free(plan->points);
-	free(plan);
-}
-
-const char *probe_plan__path(const struct probe_plan *plan)
-{
-	return plan->path;
-}
-
-enum probe_runtime probe_plan__runtime(const struct probe_plan *plan)
-{
-	return plan->runtime;
-}
-
-const char *probe_runtime__name(enum probe_runtime runtime)
-{
-	return runtime == RUNTIME_LIBOMP ? "libomp" : "libgomp";
-}
-
-const char *probe_plan__build_id(const struct probe_plan *plan)
-{
-	return elf_image__build_id(plan->image);
-}
-
-size_t probe_plan__count(const struct probe_plan *plan)
-{
-	return plan->count;
-}
-
-const struct probe_point *probe_plan__point(const struct probe_plan *plan, size_t index)
-{
-	return &plan->points[index];
-}
-
-const char *probe_plan__missing(const struct probe_plan *plan, size_t index)
-{
-	return index < plan->missing_count ? plan->missing[index] : NULL;
-}
+#include <unistd.h>
 
 bool planner__function(const struct planner *planner, const char *name, struct code_range *out)
 {
@@ -90,7 +36,7 @@ int planner__refuse(struct planner *planner, const char *what)
 
 void planner__missing(struct planner *planner, const char *name)
 {
-	if (planner->plan->missing_count < MAX_MISSING)
+	if (planner->plan->missing_count < PLAN_MAX_MISSING)
 		planner->plan->missing[planner->plan->missing_count++] = name;
 }
 
@@ -103,7 +49,7 @@ void planner__add(struct planner *planner, const struct point_spec *spec)
 	for (size_t i = 0; i < plan->count; i++)
 		if (plan->points[i].address == insn->address)
 			return;
-	if (plan->count == MAX_POINTS) {
+	if (plan->count == PLAN_MAX_POINTS) {
 		planner->status = -E2BIG;
 		return;
 	}
@@ -137,7 +83,8 @@ size_t planner__next_emulated(const struct planner *planner, size_t from, size_t
 
 size_t planner__entry_point(const struct planner *planner, size_t first, unsigned needs)
 {
-	static const uint16_t arguments[] = {X86_REG_RDI, X86_REG_RSI, X86_REG_RDX, X86_REG_RCX, X86_REG_R8};
+	static const uint16_t arguments[] = {X86_REG_RDI, X86_REG_RSI, X86_REG_RDX, X86_REG_RCX, X86_REG_R8,
+					     X86_REG_R9};
 	size_t best = first;
 
 	for (size_t i = first; i < code__count(planner->code) && i < first + 16; i++) {
@@ -195,35 +142,44 @@ static int plan_libgomp__find(struct planner *planner)
 	return 0;
 }
 
-int probe_plan__create(const char *path, struct probe_plan **out, struct uprobes_error *err)
+static int tell_runtime(struct probe_plan *plan, struct uprobes_error *err)
+{
+	int r;
+
+	if (elf_image__runtime(plan->image) == ELF_RUNTIME_NONE) {
+		snprintf(err->text, sizeof(err->text),
+			 "%s: no OpenMP runtime in it (neither GOMP_parallel and GOMP_task nor "
+			 "__kmpc_fork_call are defined)",
+			 plan->path);
+		r = recognise__functions(plan->image, plan->path, err);
+		if (r)
+			return r;
+	}
+	plan->runtime =
+		elf_image__runtime(plan->image) == ELF_RUNTIME_LIBOMP ? RUNTIME_LIBOMP : RUNTIME_LIBGOMP;
+	return 0;
+}
+
+int probe_plan__create_fd(int fd, const char *name, struct probe_plan **out, struct uprobes_error *err)
 {
 	struct uprobes_error ignored;
 	struct planner planner = {.err = err ? err : &ignored};
-	struct probe_plan *plan = calloc(1, sizeof(*plan));
+	struct probe_plan *plan = probe_plan__new(name);
 	struct code *code = NULL;
 	int r = -ENOMEM;
 
 	planner.err->text[0] = '\0';
-	if (!plan || !(plan->path = strdup(path)) ||
-	    !(plan->points = calloc(MAX_POINTS, sizeof(*plan->points))))
+	if (!plan)
 		goto out;
-	r = elf_image__open(path, &plan->image, planner.err);
+	r = elf_image__open_fd(fd, name, &plan->image, planner.err);
 	if (r)
 		goto out;
+	snprintf(plan->build_id, sizeof(plan->build_id), "%s", elf_image__build_id(plan->image));
 	planner.image = plan->image;
 	planner.plan = plan;
-	if (elf_image__find(plan->image, "__kmpc_fork_call")) {
-		plan->runtime = RUNTIME_LIBOMP;
-	} else if (!elf_image__find(plan->image, "GOMP_parallel") ||
-		   !elf_image__find(plan->image, "GOMP_task")) {
-		snprintf(planner.err->text, sizeof(planner.err->text),
-			 "%s: no OpenMP runtime in it (neither GOMP_parallel and GOMP_task nor "
-			 "__kmpc_fork_call are exported)",
-			 path);
-		r = -ENOENT;
-		goto out;
-	}
-	r = code__load(plan->image, &code, planner.err);
+	r = tell_runtime(plan, planner.err);
+	if (!r)
+		r = code__load(plan->image, &code, planner.err);
 	if (r)
 		goto out;
 	planner.code = code;
@@ -234,8 +190,23 @@ int probe_plan__create(const char *path, struct probe_plan **out, struct uprobes
 	plan = NULL;
 out:
 	if (r && !planner.err->text[0])
-		snprintf(planner.err->text, sizeof(planner.err->text), "%s: %s", path, strerror(-r));
+		snprintf(planner.err->text, sizeof(planner.err->text), "%s: %s", name, strerror(-r));
 	code__free(code);
 	probe_plan__free(plan);
+	return r;
+}
+
+int probe_plan__create(const char *path, struct probe_plan **out, struct uprobes_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), r;
+
+	if (fd < 0) {
+		r = -errno;
+		if (err)
+			snprintf(err->text, sizeof(err->text), "%s: %s", path, strerror(-r));
+		return r;
+	}
+	r = probe_plan__create_fd(fd, path, out, err);
+	close(fd);
 	return r;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where to probe the file of an OpenMP runtime: found from its exported symbols and by
- * disassembling the few functions involved, never from a table of versions.
+ * Where to probe the file of an OpenMP runtime, a library or an executable that
+ * contains one: found from its symbols and by disassembling the few functions
+ * involved, never from a table of versions.
  */
 #ifndef GRAIND_PLAN_H
 #define GRAIND_PLAN_H
@@ -9,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct uprobes_error {
 	char text[512]; /* one line: what was not found or refused, and what to do */
@@ -47,6 +49,8 @@ struct probe_plan;
  * needed (*err names them). Nothing is guessed.
  */
 int probe_plan__create(const char *path, struct probe_plan **out, struct uprobes_error *err);
+/* The same for an open file that people know as `name`; the descriptor stays the caller's. */
+int probe_plan__create_fd(int fd, const char *name, struct probe_plan **out, struct uprobes_error *err);
 void probe_plan__free(struct probe_plan *plan);
 
 const char *probe_plan__path(const struct probe_plan *plan);
@@ -56,5 +60,11 @@ size_t probe_plan__count(const struct probe_plan *plan);
 const struct probe_point *probe_plan__point(const struct probe_plan *plan, size_t index);
 /* Optional points that were not found, one name each; NULL past the last. */
 const char *probe_plan__missing(const struct probe_plan *plan, size_t index);
+
+/* As text, from one process to another or to a later one. Reading: -EBADMSG for anything else. */
+int probe_plan__write(const struct probe_plan *plan, FILE *out);
+int probe_plan__read(const char *path, const char *text, struct probe_plan **out);
+/* Whether every point lies in an executable segment of the file; -EBADMSG when not. */
+int probe_plan__check(const struct probe_plan *plan, int fd);
 
 #endif

@@ -1,9 +1,239 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* libomp's worksharing constructs and locks. */
+/*
+ * libomp's loops, sections and singles. All are seen at the entry and return of exported functions,
+ * which start with a push: cheap. What the functions of GCC's interface (GOMP_*) do through
+ * those of LLVM's is recorded there only.
+ */
 #include "uprobes/planner.h"
+
+#include "bpf/libomp_cookie.h"
+
+static uint64_t cookie(uint32_t kind, uint32_t entry, uint32_t b)
+{
+	return cookie__make(kind, COOKIE_ALWAYS, 0, COOKIE_REG_NONE, COOKIE_REG_NONE, entry, b, 0);
+}
+
+/* False when there is no such function. */
+static bool add(struct planner *planner, const char *function, const char *event, unsigned needs,
+		uint64_t at_entry, uint64_t at_return, const char *reads)
+{
+	struct code_range f;
+
+	if (!planner__function(planner, function, &f))
+		return false;
+	planner__add(planner, &(struct point_spec){.insn = planner__entry_point(planner, f.first, needs),
+						   .entry_cookie = at_entry,
+						   .return_cookie = at_return,
+						   .event = event,
+						   .function = function,
+						   .reads = reads});
+	return true;
+}
+
+/* The functions that exist for each of the four types of iteration numbers: NAME_4, _4u, _8, _8u. */
+static const struct {
+	const char *names[4];
+	const char *event, *reads;
+	uint32_t at_entry, at_return; /* enum ring_kind */
+	uint32_t entry;		      /* enum libomp_entry */
+	bool required;
+} typed[] = {
+	{{"__kmpc_for_static_init_4", "__kmpc_for_static_init_4u", "__kmpc_for_static_init_8",
+	  "__kmpc_for_static_init_8u"},
+	 "static-loop/-chunk",
+	 "edx = schedule, [r8], [r9] = bounds, before and after",
+	 RING_LOOP_BEGIN,
+	 RING_CHUNK_BEGIN,
+	 LIBOMP_STATIC_INIT,
+	 true},
+	{{"__kmpc_dist_for_static_init_4", "__kmpc_dist_for_static_init_4u", "__kmpc_dist_for_static_init_8",
+	  "__kmpc_dist_for_static_init_8u"},
+	 "static-loop/-chunk",
+	 "edx = schedule, [r8], [r9] = bounds, before and after",
+	 RING_LOOP_BEGIN,
+	 RING_CHUNK_BEGIN,
+	 LIBOMP_DIST_FOR_STATIC_INIT,
+	 false},
+	{{"__kmpc_team_static_init_4", "__kmpc_team_static_init_4u", "__kmpc_team_static_init_8",
+	  "__kmpc_team_static_init_8u"},
+	 "static-loop/-chunk",
+	 "[rcx], [r8] = bounds, before and after",
+	 RING_LOOP_BEGIN,
+	 RING_CHUNK_BEGIN,
+	 LIBOMP_TEAM_STATIC_INIT,
+	 false},
+	{{"__kmpc_dispatch_init_4", "__kmpc_dispatch_init_4u", "__kmpc_dispatch_init_8",
+	  "__kmpc_dispatch_init_8u"},
+	 "loop-begin",
+	 "edx = schedule, rcx, r8, r9 = bounds, step",
+	 RING_LOOP_BEGIN,
+	 0,
+	 LIBOMP_DISPATCH_INIT,
+	 true},
+	{{"__kmpc_dist_dispatch_init_4", "__kmpc_dist_dispatch_init_4u", "__kmpc_dist_dispatch_init_8",
+	  "__kmpc_dist_dispatch_init_8u"},
+	 "loop-begin",
+	 "edx = schedule, r8, r9, [rsp+8] = bounds, step",
+	 RING_LOOP_BEGIN,
+	 0,
+	 LIBOMP_DIST_DISPATCH_INIT,
+	 false},
+	{{"__kmpc_dispatch_next_4", "__kmpc_dispatch_next_4u", "__kmpc_dispatch_next_8",
+	  "__kmpc_dispatch_next_8u"},
+	 "chunk-next/-begin",
+	 "eax = got one, [rcx], [r8] = bounds, at return",
+	 RING_CHUNK_NEXT,
+	 RING_CHUNK_BEGIN,
+	 LIBOMP_DISPATCH_NEXT,
+	 true},
+};
+
+static int find_typed(struct planner *planner)
+{
+	static const uint32_t types[4] = {0, LIBOMP_NUMBER_UNSIGNED, LIBOMP_NUMBER_8_BYTES,
+					  LIBOMP_NUMBER_8_BYTES | LIBOMP_NUMBER_UNSIGNED};
+
+	for (size_t i = 0; i < sizeof(typed) / sizeof(typed[0]); i++) {
+		for (size_t t = 0; t < 4; t++) {
+			bool found =
+				add(planner, typed[i].names[t], typed[i].event, ENTRY_ARGUMENTS,
+				    cookie(typed[i].at_entry, typed[i].entry, types[t]),
+				    typed[i].at_return ? cookie(typed[i].at_return, typed[i].entry, types[t])
+						       : 0,
+				    typed[i].reads);
+
+			if (!found && typed[i].required)
+				return planner__refuse(planner, typed[i].names[t]);
+		}
+	}
+	return 0;
+}
+
+/*
+ * A cancelled loop or section has no end but that of GOMP_loop_end and GOMP_sections_end; any other has
+ * ended before, which readers know. Of the arguments at most edi is read, before which no jump of
+ * these functions stands that would not have it any more.
+ */
+static const struct {
+	const char *function, *event, *reads;
+	uint32_t at_entry, at_return, entry;
+	bool required;
+} plain[] = {
+	{"__kmpc_for_static_fini", "static-loop-end", "-", RING_LOOP_END, 0, 0, true},
+	{"__kmpc_doacross_init", "doacross-loop", "-", RING_LOOP_BEGIN, 0, LIBOMP_DOACROSS_INIT, false},
+	{"__kmpc_end_single", "single-end", "-", RING_SINGLE_END, 0, 0, true},
+	{"GOMP_single_start", "single", "al = won, at return", 0, RING_SINGLE, LIBOMP_SINGLE, false},
+	{"GOMP_single_copy_start", "single", "rax = 0 if won, at return", 0, RING_SINGLE, LIBOMP_SINGLE_COPY,
+	 false},
+	{"GOMP_sections_start", "sections-begin", "edi = sections, eax = first, at return",
+	 RING_SECTIONS_BEGIN, RING_SECTION_BEGIN, LIBOMP_GOMP_SECTIONS, false},
+	{"GOMP_sections2_start", "sections-begin", "edi = sections, eax = first, at return",
+	 RING_SECTIONS_BEGIN, RING_SECTION_BEGIN, LIBOMP_GOMP_SECTIONS, false},
+	{"GOMP_sections_next", "section-next/-begin", "eax = section, at return", RING_SECTION_NEXT,
+	 RING_SECTION_BEGIN, LIBOMP_GOMP_SECTIONS, false},
+	{"GOMP_single_copy_end", "single-end", "-", RING_SINGLE_END, 0, 0, false},
+	{"GOMP_loop_end", "loop-end", "-", RING_LOOP_END, 0, 0, false},
+	{"GOMP_loop_end_nowait", "loop-end", "-", RING_LOOP_END, 0, 0, false},
+	{"GOMP_sections_end", "sections-end", "-", RING_SECTIONS_END, 0, 0, false},
+	{"GOMP_sections_end_nowait", "sections-end", "-", RING_SECTIONS_END, 0, 0, false},
+	{"omp_get_num_threads", "static-share", "[rsp] = call site", RING_STATIC_SHARE, 0, 0, false},
+};
+
+/* Barriers that only these functions have. */
+static void find_cancelled(struct planner *planner)
+{
+	add(planner, "GOMP_loop_end_cancel", "loop-end", 0, cookie(RING_LOOP_END, LIBOMP_WAIT, 0),
+	    cookie(RING_LOOP_END, LIBOMP_WAITED, 0), "[rsp] = call site");
+	add(planner, "GOMP_sections_end_cancel", "sections-end", 0, cookie(RING_SECTIONS_END, LIBOMP_WAIT, 0),
+	    cookie(RING_SECTIONS_END, LIBOMP_WAITED, 0), "[rsp] = call site");
+}
+
+static int find_plain(struct planner *planner)
+{
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+		bool found = add(planner, plain[i].function, plain[i].event, 0,
+				 plain[i].at_entry ? cookie(plain[i].at_entry, plain[i].entry, 0) : 0,
+				 plain[i].at_return ? cookie(plain[i].at_return, plain[i].entry, 0) : 0,
+				 plain[i].reads);
+
+		if (!found && plain[i].required)
+			return planner__refuse(planner, plain[i].function);
+	}
+	return 0;
+}
+
+/*
+ * The second push of a function, before which nothing else has changed the stack pointer: the region
+ * that it starts is recorded at the first.
+ */
+static size_t second_push(const struct planner *planner, const struct code_range *f)
+{
+	size_t pushes = 0;
+
+	for (size_t i = f->first; i < f->end && i < f->first + 8; i++) {
+		const struct code_insn *in = code__at(planner->code, i);
+
+		if (in->id == X86_INS_PUSH && in->emulated && pushes++ == 1)
+			return i;
+		if (in->flow != FLOW_NEXT || (in->id != X86_INS_PUSH && insn__writes(in, X86_REG_RSP)))
+			break;
+	}
+	return CODE_NONE;
+}
+
+static void add_combined(struct planner *planner, const char *function, uint64_t at_entry, const char *event,
+			 const char *reads)
+{
+	struct code_range f;
+	size_t insn;
+
+	if (!planner__function(planner, function, &f))
+		return;
+	insn = second_push(planner, &f);
+	if (insn == CODE_NONE) {
+		planner__missing(planner, function);
+		return;
+	}
+	planner__add(planner, &(struct point_spec){.insn = insn,
+						   .entry_cookie = at_entry,
+						   .event = event,
+						   .function = function,
+						   .reads = reads});
+}
+
+static void find_gomp_loops(struct planner *planner)
+{
+	for (size_t i = 0; i < elf_image__function_count(planner->image); i++) {
+		const char *name = elf_image__function(planner->image, i)->name;
+		uint32_t layout = plan_worksharing__region_layout(name);
+		uint64_t start;
+
+		if (plan_worksharing__loop_start(name, &start))
+			add(planner, name, "loop-begin", ENTRY_ARGUMENTS,
+			    start | cookie__make(RING_NONE, 0, 0, 0, 0, COOKIE_LOOP_ALONE, 0, 0), 0,
+			    "arguments = bounds, step, chunk size");
+		else if (layout == COOKIE_REGION_SECTIONS)
+			add_combined(planner, name,
+				     cookie(RING_SECTIONS_BEGIN, LIBOMP_GOMP_PARALLEL_SECTIONS, 0),
+				     "region-sections", "ecx = sections");
+		else if (layout)
+			add_combined(planner, name,
+				     cookie(RING_LOOP_BEGIN, LIBOMP_GOMP_PARALLEL_LOOP, layout),
+				     "region-loop", "rcx, r8, r9 = bounds, step");
+	}
+}
 
 int plan_libomp_worksharing__find(struct planner *planner)
 {
-	(void)planner;
-	return 0;
+	int r;
+
+	if ((r = find_typed(planner)) || (r = find_plain(planner)))
+		return r;
+	if (!add(planner, "__kmpc_single", "single", ENTRY_ARGUMENTS,
+		 cookie(RING_SINGLE, LIBOMP_SINGLE_CALLED, 0), cookie(RING_SINGLE, LIBOMP_SINGLE, 0),
+		 "[rdi+16] = ident, eax = won, at return"))
+		return planner__refuse(planner, "__kmpc_single");
+	find_cancelled(planner);
+	find_gomp_loops(planner);
+	return plan_libomp_locks__find(planner);
 }

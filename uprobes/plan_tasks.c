@@ -4,94 +4,58 @@
  * from creating it, where the runtime calls a task's body and gets back from
  * it, and the same for bodies that GOMP_task runs at once.
  */
-#include "uprobes/planner.h"
+#include "uprobes/code_paths.h"
+#include "uprobes/plan_libgomp.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* `mov rN, rsp`-based frame at the start of the function: [rbp+8] is its return address. */
-static bool has_frame_pointer(const struct planner *planner, const struct code_range *f)
+uint64_t libgomp__cookie(uint32_t kind, uint32_t a)
 {
-	bool pushed = false;
-
-	for (size_t i = f->first; i < f->end && i < f->first + 12; i++) {
-		const struct code_insn *in = code__at(planner->code, i);
-
-		if (in->id == X86_INS_PUSH && !pushed) {
-			if (in->operand[0].reg != X86_REG_RBP)
-				return false;
-			pushed = true;
-		} else if (pushed && in->id == X86_INS_MOV && in->operand[0].type == X86_OP_REG &&
-			   in->operand[0].reg == X86_REG_RBP && in->operand[1].type == X86_OP_REG &&
-			   in->operand[1].reg == X86_REG_RSP) {
-			return true;
-		}
-	}
-	return false;
+	return cookie__make(kind, COOKIE_ALWAYS, 0, COOKIE_REG_NONE, COOKIE_REG_NONE, a, 0, 0);
 }
 
-/* Whether `target` is a small function around malloc (gomp_malloc), or malloc's PLT entry. */
-static bool is_allocator(const struct planner *planner, uint64_t target)
+static bool is_malloc(const struct planner *planner, uint64_t target)
 {
 	const char *name = code__plt_name(planner->code, target);
-	size_t at = code__find(planner->code, target);
+	const struct elf_function *f;
 
 	if (name)
 		return strcmp(name, "malloc") == 0;
-	if (at == CODE_NONE)
+	f = elf_image__find(planner->image, "malloc"); /* statically linked */
+	return f && f->address == target;
+}
+
+bool libgomp__is_allocator(const struct planner *planner, uint64_t target)
+{
+	size_t at = code__find(planner->code, target);
+
+	if (is_malloc(planner, target))
+		return true;
+	if (at == CODE_NONE || code__plt_name(planner->code, target))
 		return false;
 	for (size_t i = at; i < code__count(planner->code) && i < at + 8; i++) {
 		const struct code_insn *in = code__at(planner->code, i);
 
-		if (in->flow == FLOW_CALL && in->target) {
-			name = code__plt_name(planner->code, in->target);
-			return name && strcmp(name, "malloc") == 0;
-		}
+		if (in->flow == FLOW_CALL && in->target)
+			return is_malloc(planner, in->target);
 		if (in->flow != FLOW_NEXT)
 			break;
 	}
 	return false;
 }
 
-/*
- * The first conditional jump after the allocation of the task block, and the
- * register that holds the block there. Before it nobody else knows the block.
- */
-static int find_create(struct planner *planner, const struct code_range *f, size_t *out)
+size_t libgomp__allocated(const struct planner *planner, const struct code_range *f, size_t call,
+			  uint32_t *reg)
 {
-	size_t call = CODE_NONE;
 	uint16_t block = X86_REG_RAX;
-	char reads[64];
 
-	for (size_t i = f->first; i < f->end && call == CODE_NONE; i++) {
-		const struct code_insn *in = code__at(planner->code, i);
-
-		if (in->flow == FLOW_CALL && in->target && is_allocator(planner, in->target))
-			call = i;
-	}
-	if (call == CODE_NONE)
-		return planner__refuse(planner, "the allocation of the task in GOMP_task");
 	for (size_t i = call + 1; i < f->end && i < call + 64; i++) {
 		const struct code_insn *in = code__at(planner->code, i);
 
 		if (in->flow == FLOW_BRANCH) {
-			uint32_t reg = planner__cookie_reg(block);
-
-			if (!in->emulated || reg == COOKIE_REG_NONE)
-				break;
-			snprintf(reads, sizeof(reads), "%s = task, [rbp+8] = call site, flags",
-				 cookie_reg__name(reg));
-			planner__add(planner, &(struct point_spec){.insn = i,
-								   .entry_cookie = cookie__make(
-									   RING_TASK_CREATE, COOKIE_ALWAYS, 0,
-									   reg, COOKIE_REG_NONE, 0, 0, 0),
-								   .event = "task-create",
-								   .function = "GOMP_task",
-								   .reads = reads});
-			*out = i;
-			return 0;
+			*reg = planner__cookie_reg(block);
+			return in->emulated && *reg != COOKIE_REG_NONE ? i : CODE_NONE;
 		}
 		if (in->flow != FLOW_NEXT)
 			break;
@@ -101,94 +65,66 @@ static int find_create(struct planner *planner, const struct code_range *f, size
 		else if (insn__writes(in, block))
 			break;
 	}
-	return planner__refuse(planner, "the conditional jump after the task's allocation in GOMP_task");
+	return CODE_NONE;
 }
 
-static bool is_epilogue(const struct code_insn *in)
+/* Where GOMP_task has allocated a task: before this jump nobody else knows the block. */
+static int find_create(struct planner *planner, const struct code_range *f, size_t *out)
 {
-	return in->id == X86_INS_POP || in->id == X86_INS_LEAVE ||
-	       (in->flow == FLOW_NEXT && in->operand_count && in->operand[0].type == X86_OP_REG &&
-		in->operand[0].reg == X86_REG_RSP);
-}
+	size_t call = CODE_NONE;
+	uint32_t reg;
+	char reads[64];
 
-static void add_create_end(struct planner *planner, size_t insn, uint32_t when)
-{
-	const struct code_insn *in = code__at(planner->code, insn);
+	for (size_t i = f->first; i < f->end && call == CODE_NONE; i++) {
+		const struct code_insn *in = code__at(planner->code, i);
 
+		if (in->flow == FLOW_CALL && in->target && libgomp__is_allocator(planner, in->target))
+			call = i;
+	}
+	if (call == CODE_NONE)
+		return planner__refuse(planner, "the allocation of the task in GOMP_task");
+	*out = libgomp__allocated(planner, f, call, &reg);
+	if (*out == CODE_NONE)
+		return planner__refuse(planner,
+				       "the conditional jump after the task's allocation in GOMP_task");
+	snprintf(reads, sizeof(reads), "%s = task, [rbp+8] = call site, flags, depend",
+		 cookie_reg__name(reg));
 	planner__add(planner,
-		     &(struct point_spec){.insn = insn,
+		     &(struct point_spec){.insn = *out,
 					  .entry_cookie =
-						  cookie__make(RING_TASK_CREATE_END, when, in->condition,
-							       COOKIE_REG_NONE, COOKIE_REG_NONE, 0, 0, 0),
-					  .event = "task-create-end",
+						  cookie__make(RING_TASK_CREATE, COOKIE_ALWAYS, 0, reg,
+							       COOKIE_REG_NONE, COOKIE_OF_TASK, 0, 0),
+					  .event = "task-create",
 					  .function = "GOMP_task",
-					  .reads = when == COOKIE_ALWAYS     ? "-"
-						   : when == COOKIE_IF_TAKEN ? "- (if it jumps)"
-									     : "- (if it does not jump)"});
+					  .reads = reads});
+	return 0;
 }
 
-/*
- * GOMP_task returns from a creation over the edges that lead from the code
- * after the allocation into the function's epilogue. Each is a jump; at each
- * the condition says whether it will be taken.
- */
+/* GOMP_task returns from a creation over these jumps. */
 static int find_create_end(struct planner *planner, const struct code_range *f, size_t create)
 {
-	size_t *work = calloc(f->end - f->first, sizeof(*work)), pending = 0, found = 0;
-	bool *seen = calloc(f->end - f->first, sizeof(*seen)), *exit_insn = calloc(f->end - f->first, 1);
-	int r = -ENOMEM;
+	struct path_edge edges[PATH_EDGES_MAX];
+	size_t count = code_paths__exits(planner, f, create, PATH_TAIL_CALLS, edges);
 
-	if (!work || !seen || !exit_insn)
-		goto out;
-	for (size_t i = f->first; i < f->end; i++) {
-		if (code__at(planner->code, i)->flow != FLOW_RETURN)
-			continue;
-		exit_insn[i - f->first] = true;
-		for (size_t j = i; j > f->first && is_epilogue(code__at(planner->code, j - 1)); j--)
-			exit_insn[j - 1 - f->first] = true;
+	if (!count)
+		return planner__refuse(planner, "a jump on every way out of GOMP_task after a creation");
+	for (size_t i = 0; i < count; i++) {
+		uint32_t condition = code__at(planner->code, edges[i].insn)->condition;
+
+		planner__add(planner,
+			     &(struct point_spec){.insn = edges[i].insn,
+						  .entry_cookie =
+							  cookie__make(RING_TASK_CREATE_END, edges[i].when,
+								       condition, COOKIE_REG_NONE,
+								       COOKIE_REG_NONE, 0, 0, 0),
+						  .event = "task-create-end",
+						  .function = "GOMP_task",
+						  .reads = path_edge__text(&edges[i])});
 	}
-	work[pending++] = create;
-	seen[create - f->first] = true;
-	while (pending) {
-		size_t i = work[--pending];
-		const struct code_insn *in = code__at(planner->code, i);
-		size_t next[2] = {CODE_NONE, CODE_NONE};
-
-		if (in->flow == FLOW_NEXT || in->flow == FLOW_CALL || in->flow == FLOW_BRANCH)
-			next[0] = i + 1;
-		if ((in->flow == FLOW_BRANCH || in->flow == FLOW_JUMP) && in->target)
-			next[1] = code__find(planner->code, in->target);
-		for (int k = 0; k < 2; k++) {
-			bool inside = next[k] != CODE_NONE && next[k] >= f->first && next[k] < f->end;
-
-			if (!inside)
-				continue;
-			if (exit_insn[next[k] - f->first]) {
-				if (in->flow == FLOW_NEXT || in->flow == FLOW_CALL) {
-					r = planner__refuse(planner, "a jump on every way out of GOMP_task");
-					goto out;
-				}
-				add_create_end(planner, i,
-					       in->flow == FLOW_JUMP ? COOKIE_ALWAYS
-					       : k == 1		     ? COOKIE_IF_TAKEN
-								     : COOKIE_IF_NOT_TAKEN);
-				found++;
-			} else if (!seen[next[k] - f->first]) {
-				seen[next[k] - f->first] = true;
-				work[pending++] = next[k];
-			}
-		}
-	}
-	r = found ? 0 : planner__refuse(planner, "the return of GOMP_task after a creation");
-out:
-	free(work);
-	free(seen);
-	free(exit_insn);
-	return r;
+	return 0;
 }
 
-/* In the `window` instructions before `call`: the load of `reg` from memory, or CODE_NONE. */
-static size_t load_before(const struct planner *planner, size_t call, uint16_t reg, size_t window)
+size_t libgomp__load_before(const struct planner *planner, size_t call, uint16_t reg, size_t window)
 {
 	for (size_t i = call; i > 0 && i + window > call; i--) {
 		const struct code_insn *in = code__at(planner->code, i - 1);
@@ -211,8 +147,10 @@ static void add_body(struct planner *planner, size_t begin, size_t end, uint32_t
 	snprintf(reads, sizeof(reads), "%s = task, %s = body", cookie_reg__name(task), cookie_reg__name(fn));
 	planner__add(planner,
 		     &(struct point_spec){.insn = begin,
-					  .entry_cookie = cookie__make(RING_TASK_BEGIN, COOKIE_ALWAYS, 0,
-								       task, fn, 0, 0, 0),
+					  .entry_cookie =
+						  cookie__make(RING_TASK_BEGIN, COOKIE_IF_NOT_TAKEN,
+							       code__at(planner->code, begin)->condition,
+							       task, fn, 0, 0, 0),
 					  .event = "task-begin",
 					  .function = function,
 					  .reads = reads});
@@ -240,10 +178,10 @@ static const char *name_of(const struct planner *planner, size_t insn)
 
 /*
  * Where a deferred task's body is called: fn and fn_data are neighbours in the
- * task, fn is tested (a target task has none) and called:
+ * task, fn is tested (target tasks and `taskwait depend nowait` have none) and called:
  *     mov fn, [task+A]; mov rdi, [task+A+8]; test fn, fn; je ...; call fn
  */
-static int find_bodies(struct planner *planner)
+static int find_bodies(struct planner *planner, int64_t *offset)
 {
 	size_t found = 0;
 	int64_t fn_offset = 0;
@@ -260,8 +198,8 @@ static int find_bodies(struct planner *planner)
 		    !code__at(planner->code, i - 1)->emulated || test->id != X86_INS_TEST ||
 		    test->operand[0].type != X86_OP_REG || test->operand[0].reg != fn)
 			continue;
-		a = load_before(planner, i - 1, fn, 8);
-		b = load_before(planner, i - 1, X86_REG_RDI, 8);
+		a = libgomp__load_before(planner, i - 1, fn, 8);
+		b = libgomp__load_before(planner, i - 1, X86_REG_RDI, 8);
 		if (a == CODE_NONE || b == CODE_NONE)
 			continue;
 		fn_load = code__at(planner->code, a);
@@ -283,11 +221,11 @@ static int find_bodies(struct planner *planner)
 	}
 	if (found < 3)
 		return planner__refuse(planner, "the calls of task bodies (barrier, taskwait, taskgroup)");
+	*offset = fn_offset;
 	return 0;
 }
 
-/* Where GOMP_task keeps its first argument, the body: a slot of its frame or a register. */
-static bool find_fn_home(const struct planner *planner, const struct code_range *f, struct code_operand *out)
+bool libgomp__body_home(const struct planner *planner, const struct code_range *f, struct code_operand *out)
 {
 	for (size_t i = f->first; i < f->end && i < f->first + 48; i++) {
 		const struct code_insn *in = code__at(planner->code, i);
@@ -303,28 +241,19 @@ static bool find_fn_home(const struct planner *planner, const struct code_range 
 	return false;
 }
 
-/* The call goes to the body kept in `home`: directly, or loaded from it in the instructions before. */
-static bool calls_home(const struct planner *planner, size_t call, const struct code_operand *home)
+enum libgomp_callee libgomp__callee(const struct planner *planner, const struct code_range *f, size_t call)
 {
 	const struct code_insn *in = code__at(planner->code, call);
-	size_t load;
 
-	if (in->flow != FLOW_CALL || !in->operand_count)
-		return false;
-	if (in->operand[0].type == X86_OP_MEM)
-		return home->type == X86_OP_MEM && in->operand[0].reg == home->reg &&
-		       in->operand[0].value == home->value;
-	if (in->operand[0].type != X86_OP_REG)
-		return false;
-	if (home->type == X86_OP_REG)
-		return in->operand[0].reg == home->reg;
-	load = load_before(planner, call, in->operand[0].reg, 4);
-	return load != CODE_NONE && code__at(planner->code, load)->operand[1].reg == home->reg &&
-	       code__at(planner->code, load)->operand[1].value == home->value;
+	if (in->flow != FLOW_CALL || in->target || !in->operand_count)
+		return CALLEE_OTHER;
+	if (code_paths__is_argument(planner, f, call, &in->operand[0], X86_REG_RDI))
+		return CALLEE_BODY;
+	return code_paths__is_argument(planner, f, call, &in->operand[0], X86_REG_RDX) ? CALLEE_COPY
+										       : CALLEE_UNKNOWN;
 }
 
-/* The first conditional jump that control reaches from `from`, along unconditional jumps. */
-static size_t next_branch(const struct planner *planner, size_t from)
+size_t libgomp__next_branch(const struct planner *planner, size_t from)
 {
 	for (int steps = 0; steps < 32 && from < code__count(planner->code); steps++) {
 		const struct code_insn *in = code__at(planner->code, from);
@@ -353,15 +282,19 @@ static int find_undeferred(struct planner *planner, const struct code_range *f)
 	uint32_t reg;
 	char reads[64];
 
-	if (!find_fn_home(planner, f, &home))
+	if (!libgomp__body_home(planner, f, &home))
 		return planner__refuse(planner, "where GOMP_task keeps the body");
 	reg = home.type == X86_OP_REG ? planner__cookie_reg(home.reg) : COOKIE_REG_NONE;
 	for (size_t i = f->first; i < f->end; i++) {
+		enum libgomp_callee callee;
 		size_t end;
 
-		if (!calls_home(planner, i, &home))
+		callee = libgomp__callee(planner, f, i);
+		if (callee == CALLEE_UNKNOWN || calls == CALLS_MAX)
+			return planner__refuse(planner, "what GOMP_task calls");
+		if (callee != CALLEE_BODY)
 			continue;
-		end = next_branch(planner, i + 1);
+		end = libgomp__next_branch(planner, i + 1);
 		if (end == CODE_NONE)
 			return planner__refuse(planner, "an instruction to probe after an undeferred body");
 		calls++;
@@ -404,15 +337,17 @@ int plan_tasks__find(struct planner *planner)
 {
 	struct code_range f;
 	size_t create = CODE_NONE;
+	int64_t fn_offset = 0;
 	int r;
 
 	if (!planner__function(planner, "GOMP_task", &f))
 		return planner__refuse(planner, "the code of GOMP_task");
-	if (!has_frame_pointer(planner, &f))
+	if (!code_paths__has_frame_pointer(planner, &f))
 		return planner__refuse(planner, "a frame pointer in GOMP_task");
 	if ((r = find_create(planner, &f, &create)) || (r = find_create_end(planner, &f, create)))
 		return r;
-	if ((r = find_bodies(planner)) || (r = find_undeferred(planner, &f)))
+	if ((r = find_bodies(planner, &fn_offset)) || (r = find_undeferred(planner, &f)) ||
+	    (r = plan_taskloop__find(planner, fn_offset)))
 		return r;
 	return 0;
 }

@@ -4,7 +4,7 @@
  * internal function that starts a team, where a worker calls the region's
  * body, and the barrier that ends it for every member.
  */
-#include "uprobes/planner.h"
+#include "uprobes/plan_libgomp.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -34,14 +34,34 @@ static void find_regions(struct planner *planner)
 		planner__add(planner,
 			     &(struct point_spec){
 				     .insn = planner__entry_point(planner, range.first, ENTRY_ARGUMENTS),
-				     .entry_cookie = cookie__make(RING_REGION_BEGIN, COOKIE_ALWAYS, 0,
-								  COOKIE_REG_NONE, COOKIE_REG_NONE, 0, 0, 0),
-				     .return_cookie = cookie__make(RING_REGION_END, COOKIE_ALWAYS, 0,
-								   COOKIE_REG_NONE, COOKIE_REG_NONE, 0, 0, 0),
+				     .entry_cookie =
+					     libgomp__cookie(RING_REGION_BEGIN,
+							     plan_worksharing__region_layout(f->name)),
+				     .return_cookie = libgomp__cookie(RING_REGION_END, 0),
 				     .event = "region-begin/-end",
 				     .function = f->name,
 				     .reads = "rdi = body, edx = threads, [rsp] = call site"});
 	}
+}
+
+/* Teams on the host: GOMP_teams_reg(fn, data, num_teams, thread_limit, flags). */
+static void find_host_teams(struct planner *planner)
+{
+	struct code_range f;
+
+	if (!planner__function(planner, "GOMP_teams_reg", &f)) {
+		planner__missing(planner, "GOMP_teams_reg");
+		return;
+	}
+	planner__add(planner,
+		     &(struct point_spec){.insn = planner__entry_point(planner, f.first, ENTRY_ARGUMENTS),
+					  .entry_cookie = cookie__make(RING_REGION_BEGIN, COOKIE_ALWAYS, 0,
+								       COOKIE_RDI, COOKIE_REG_NONE, 0, 0, 0),
+					  .return_cookie = cookie__make(RING_REGION_END, COOKIE_ALWAYS, 0,
+									COOKIE_RDI, COOKIE_REG_NONE, 0, 0, 0),
+					  .event = "teams-begin/-end",
+					  .function = "GOMP_teams_reg",
+					  .reads = "rdi = body, edx = teams, [rsp] = call site"});
 }
 
 /*
@@ -88,12 +108,22 @@ static int find_team_start(struct planner *planner)
 	return 0;
 }
 
+/* Where the runtime's thread-local block is, and fields in it. */
+struct tls_layout {
+	bool fixed;    /* the offset of the block from the thread pointer is known: an executable */
+	uint64_t got;  /* else the GOT entry that holds it */
+	int64_t block; /* that offset */
+	int64_t team, number;
+};
+
 /*
- * `mov reg, [rip + GOT]` then `mov ..., fs:[reg + offset]` in a small exported
- * function: the GOT entry that holds the offset of the runtime's thread-local
- * block, and the field's offset in it.
+ * A small exported function that reads a field of the block: in a library
+ * `mov reg, [rip + GOT]`, which the linker of an executable turns into
+ * `mov reg, block`, then `mov ..., fs:[reg + field]`; code that was compiled
+ * for executables has `mov ..., fs:[block + field]`.
  */
-static bool decode_tls(const struct planner *planner, const char *name, uint64_t *got, int64_t *offset)
+static bool decode_tls(const struct planner *planner, const char *name, struct tls_layout *tls,
+		       int64_t *field)
 {
 	struct code_range f;
 	uint16_t base = X86_REG_INVALID;
@@ -102,26 +132,56 @@ static bool decode_tls(const struct planner *planner, const char *name, uint64_t
 		return false;
 	for (size_t i = f.first; i < f.end && i < f.first + 6; i++) {
 		const struct code_insn *in = code__at(planner->code, i);
+		const struct code_operand *from = &in->operand[1];
 
-		if (in->id != X86_INS_MOV || in->operand[0].type != X86_OP_REG ||
-		    in->operand[1].type != X86_OP_MEM)
+		if (in->id != X86_INS_MOV || in->operand[0].type != X86_OP_REG)
 			continue;
-		if (in->operand[1].reg == X86_REG_RIP && in->operand[1].segment == X86_REG_INVALID) {
+		if (from->type == X86_OP_IMM && from->value < 0) {
 			base = in->operand[0].reg;
-			*got = in->address + in->size + (uint64_t)in->operand[1].value;
-		} else if (base != X86_REG_INVALID && in->operand[1].segment == X86_REG_FS &&
-			   in->operand[1].reg == base && in->operand[1].index == X86_REG_INVALID) {
-			*offset = in->operand[1].value;
-			return *offset >= 0 && *offset <= COOKIE_SMALL_MAX * 4 && *offset % 4 == 0;
+			tls->fixed = true;
+			tls->block = from->value;
+		} else if (from->type != X86_OP_MEM) {
+			continue;
+		} else if (from->reg == X86_REG_RIP && from->segment == X86_REG_INVALID) {
+			base = in->operand[0].reg;
+			tls->fixed = false;
+			tls->got = in->address + in->size + (uint64_t)from->value;
+		} else if (from->segment == X86_REG_FS && from->index == X86_REG_INVALID &&
+			   base != X86_REG_INVALID && from->reg == base) {
+			*field = from->value;
+			return true;
+		} else if (from->segment == X86_REG_FS && from->index == X86_REG_INVALID &&
+			   from->reg == X86_REG_INVALID && from->value < 0) {
+			tls->fixed = true;
+			tls->block = 0;
+			*field = from->value;
+			return true;
 		}
 	}
 	return false;
 }
 
-struct tls_layout {
-	uint64_t got;
-	int64_t team, number;
-};
+/* Both fields relative to one block, as the cookie wants them. */
+static bool find_tls(const struct planner *planner, struct tls_layout *tls)
+{
+	struct tls_layout other = {0};
+
+	if (!decode_tls(planner, "omp_get_num_threads", tls, &tls->team) ||
+	    !decode_tls(planner, "omp_get_thread_num", &other, &tls->number) || other.fixed != tls->fixed ||
+	    (tls->fixed ? other.block != tls->block : other.got != tls->got))
+		return false;
+	if (tls->fixed && tls->team < 0) {
+		int64_t low = tls->team < tls->number ? tls->team : tls->number;
+
+		tls->block += low;
+		tls->team -= low;
+		tls->number -= low;
+	}
+	return tls->team >= 0 && tls->team <= COOKIE_SMALL_MAX * 4 && tls->team % 4 == 0 &&
+	       tls->number >= 0 && tls->number <= COOKIE_SMALL_MAX * 4 && tls->number % 4 == 0;
+}
+
+#define WORKER_WINDOW 6 /* instructions between a worker's call of the body and what belongs to it */
 
 static void add_member_begin(struct planner *planner, size_t insn, uint32_t when, uint16_t fn,
 			     const struct tls_layout *tls)
@@ -134,11 +194,12 @@ static void add_member_begin(struct planner *planner, size_t insn, uint32_t when
 		 cookie_reg__name(reg), (unsigned)tls->team, (unsigned)tls->number);
 	planner__add(planner,
 		     &(struct point_spec){.insn = insn,
-					  .entry_cookie =
-						  cookie__make(RING_MEMBER_BEGIN, when, in->condition,
-							       COOKIE_REG_NONE, reg, (uint32_t)tls->team / 4,
-							       (uint32_t)tls->number / 4,
-							       (int)(int64_t)(tls->got - in->address)),
+					  .entry_cookie = cookie__make(
+						  RING_MEMBER_BEGIN, when, in->condition,
+						  tls->fixed ? COOKIE_RAX : COOKIE_REG_NONE, reg,
+						  (uint32_t)tls->team / 4, (uint32_t)tls->number / 4,
+						  tls->fixed ? (int)tls->block
+							     : (int)(int64_t)(tls->got - in->address)),
 					  .event = "member-begin",
 					  .function = "gomp_thread_start",
 					  .reads = reads});
@@ -242,45 +303,72 @@ static int add_region_end(struct planner *planner, uint64_t barrier)
 	return 0;
 }
 
+/* Whether `call` calls a register that the callee saves, its argument moved from another register. */
+static bool calls_saved_register(const struct planner *planner, size_t call)
+{
+	const struct code_insn *in = code__at(planner->code, call);
+
+	if (in->flow != FLOW_CALL || in->operand[0].type != X86_OP_REG ||
+	    insn__writes(in, in->operand[0].reg))
+		return false;
+	for (size_t i = call; i > 0 && call - i < WORKER_WINDOW; i--) {
+		const struct code_insn *before = code__at(planner->code, i - 1);
+
+		if (before->flow != FLOW_NEXT || insn__writes(before, in->operand[0].reg))
+			return false;
+		if (insn__writes(before, X86_REG_RDI))
+			return before->id == X86_INS_MOV && before->operand[1].type == X86_OP_REG;
+	}
+	return false;
+}
+
+/* The barrier called right after `call` with an argument set in between, or 0. */
+static uint64_t barrier_after(const struct planner *planner, size_t call)
+{
+	bool argument = false;
+
+	for (size_t i = call + 1; i < code__count(planner->code) && i <= call + WORKER_WINDOW; i++) {
+		const struct code_insn *in = code__at(planner->code, i);
+
+		if (in->flow == FLOW_CALL) {
+			size_t to =
+				in->target && argument ? code__find(planner->code, in->target) : CODE_NONE;
+
+			return to != CODE_NONE && is_barrier(planner, to) ? in->target : 0;
+		}
+		if (in->flow != FLOW_NEXT)
+			return 0;
+		argument |= insn__writes(in, X86_REG_RDI);
+	}
+	return 0;
+}
+
 /*
- * The worker's loop:
+ * A worker calls its body in two places, those of nested regions in the first:
  *     mov rdi, data; call fn; lea/mov rdi, barrier; call gomp_team_barrier_wait_final
  * with fn and data in registers that the callee saves.
  */
 static int find_workers(struct planner *planner)
 {
-	struct tls_layout tls, other;
+	struct tls_layout tls = {0};
 	uint64_t final = 0;
 	size_t found = 0;
 
-	if (!decode_tls(planner, "omp_get_num_threads", &tls.got, &tls.team) ||
-	    !decode_tls(planner, "omp_get_thread_num", &other.got, &tls.number) || other.got != tls.got)
+	if (!find_tls(planner, &tls))
 		return planner__refuse(planner, "the thread-local team (omp_get_num_threads)");
-	for (size_t i = 1; i + 3 < code__count(planner->code); i++) {
-		const struct code_insn *call = code__at(planner->code, i);
-		const struct code_insn *data = code__at(planner->code, i - 1), *next;
-		size_t barrier;
+	for (size_t i = 0; i < code__count(planner->code); i++) {
+		uint64_t barrier = calls_saved_register(planner, i) ? barrier_after(planner, i) : 0;
 
-		if (call->flow != FLOW_CALL || call->operand[0].type != X86_OP_REG ||
-		    insn__writes(call, call->operand[0].reg) || data->id != X86_INS_MOV ||
-		    data->operand[0].type != X86_OP_REG || data->operand[0].reg != X86_REG_RDI ||
-		    data->operand[1].type != X86_OP_REG)
+		if (!barrier)
 			continue;
-		next = code__at(planner->code, i + 2);
-		if (next->flow != FLOW_CALL || !next->target ||
-		    !insn__writes(code__at(planner->code, i + 1), X86_REG_RDI))
-			continue;
-		barrier = code__find(planner->code, next->target);
-		if (barrier == CODE_NONE || !is_barrier(planner, barrier))
-			continue;
-		if (final && final != next->target)
+		if (final && final != barrier)
 			return planner__refuse(planner, "a single barrier that ends regions");
-		final = next->target;
+		final = barrier;
 		add_worker(planner, i, &tls);
 		found++;
 	}
-	if (!found)
-		return planner__refuse(planner, "where a worker calls the region's body");
+	if (found < 2)
+		return planner__refuse(planner, "the two places where workers call a region's body");
 	return add_region_end(planner, final);
 }
 
@@ -289,6 +377,7 @@ int plan_teams__find(struct planner *planner)
 	int r;
 
 	find_regions(planner);
+	find_host_teams(planner);
 	if ((r = find_team_start(planner)) || (r = find_workers(planner)))
 		return r;
 	return 0;

@@ -1,61 +1,351 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Where a task waits: taskwait, the end of a taskgroup, explicit barriers; and who wins a single. */
-#include "uprobes/planner.h"
+/*
+ * Where a task waits: taskwait, the end of a taskgroup, for dependences, at
+ * explicit barriers; who wins a single; what is cancelled or fulfilled.
+ */
+#include "uprobes/code_paths.h"
+#include "uprobes/plan_libgomp.h"
 
 #include <stdio.h>
 
-static const struct {
-	const char *function, *event;
-	uint32_t wait;
-	unsigned needs; /* beyond the branch where there is nothing to wait for */
-	bool required;
-} waits[] = {
-	{"GOMP_taskwait", "taskwait", RING_WAIT_TASKWAIT, 0, true},
-	{"GOMP_taskgroup_end", "taskgroup-end", RING_WAIT_TASKGROUP, 0, true},
-	{"GOMP_barrier", "barrier", RING_WAIT_BARRIER, ENTRY_PAST_BRANCH, true},
-	{"GOMP_barrier_cancel", "barrier", RING_WAIT_BARRIER, ENTRY_PAST_BRANCH, false},
-};
-
-static uint64_t plain(uint32_t kind, uint32_t a)
+/* The function runs tasks while it waits: it is the one that waits, not one that it jumps to. */
+static bool calls_bodies(const struct planner *planner, const struct code_range *f)
 {
-	return cookie__make(kind, COOKIE_ALWAYS, 0, COOKIE_REG_NONE, COOKIE_REG_NONE, a, 0, 0);
+	for (size_t i = f->first; i < f->end; i++) {
+		const struct code_insn *in = code__at(planner->code, i);
+
+		if (in->flow == FLOW_CALL && !in->target)
+			return true;
+	}
+	return false;
 }
 
-int plan_waits__find(struct planner *planner)
+/* As planner__entry_point, where only the first argument must still be in place. */
+static size_t entry_with_rdi(const struct planner *planner, const struct code_range *f)
 {
+	for (size_t i = f->first; i < f->end && i < f->first + 16; i++) {
+		const struct code_insn *in = code__at(planner->code, i);
+
+		if (in->emulated && in->flow != FLOW_CALL)
+			return i;
+		if (in->flow != FLOW_NEXT || in->id == X86_INS_POP || insn__writes(in, X86_REG_RSP) ||
+		    insn__writes(in, X86_REG_RDI))
+			break;
+	}
+	return f->first;
+}
+
+/*
+ * A wait begins at the first cheap instruction, which need not be at the
+ * entry, and ends at the jumps into the code that returns. Return probes would
+ * do where there are such jumps, too, but they are dropped in deep recursion.
+ */
+static bool add_without_return_probe(struct planner *planner, const struct code_range *f, const char *event,
+				     const char *function, uint32_t wait)
+{
+	struct path_edge exits[PATH_EDGES_MAX];
+	size_t count = code_paths__exits(planner, f, f->first, PATH_TAIL_CALLS, exits), begin = f->first;
+	uint32_t over = COOKIE_REG_NONE;
+	int depths[PATH_EDGES_MAX], depth;
+	char reads[64];
+
+	while (begin < f->end && begin < f->first + 16 && !code__at(planner->code, begin)->emulated &&
+	       code__at(planner->code, begin)->flow == FLOW_NEXT)
+		begin++;
+	if (!count || !calls_bodies(planner, f) || begin >= f->end ||
+	    !code__at(planner->code, begin)->emulated || (depth = code_paths__depth(planner, f, begin)) < 0)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		depths[i] = code_paths__depth(planner, f, exits[i].insn);
+		if (depths[i] < 0)
+			return false;
+		if (exits[i].insn == begin)
+			over = exits[i].when;
+	}
+	if (over == COOKIE_ALWAYS)
+		return false;
+	snprintf(reads, sizeof(reads), depth ? "[rsp+%d] = call site" : "[rsp] = call site", depth);
+	planner__add(planner,
+		     &(struct point_spec){.insn = begin,
+					  .entry_cookie =
+						  cookie__make(RING_WAIT_BEGIN, COOKIE_ALWAYS,
+							       code__at(planner->code, begin)->condition,
+							       COOKIE_REG_NONE, over, wait, 0, depth),
+					  .event = event,
+					  .function = function,
+					  .reads = reads});
+	for (size_t i = 0; i < count; i++)
+		if (exits[i].insn != begin)
+			planner__add(planner,
+				     &(struct point_spec){
+					     .insn = exits[i].insn,
+					     .entry_cookie = cookie__make(
+						     RING_WAIT_END, exits[i].when,
+						     code__at(planner->code, exits[i].insn)->condition,
+						     COOKIE_REG_NONE, COOKIE_REG_NONE, wait, 0,
+						     depths[i] + 8),
+					     .event = "wait-end",
+					     .function = function,
+					     .reads = path_edge__text(&exits[i])});
+	return true;
+}
+
+static void add_with_return_probe(struct planner *planner, const struct code_range *f, const char *event,
+				  const char *function, uint32_t wait, unsigned needs)
+{
+	planner__add(planner, &(struct point_spec){.insn = planner__entry_point(planner, f->first, needs),
+						   .entry_cookie = libgomp__cookie(RING_WAIT_BEGIN, wait),
+						   .return_cookie = libgomp__cookie(RING_WAIT_END, wait),
+						   .event = event,
+						   .function = function,
+						   .reads = "[rsp] = call site"});
+}
+
+/* A function that is not there cannot be called: executables contain what they use. */
+static void find_waits(struct planner *planner)
+{
+	static const struct {
+		const char *function, *event;
+		uint32_t wait;
+		unsigned needs; /* beyond the branch where there is nothing to wait for */
+		bool nests;
+	} waits[] = {
+		{"GOMP_taskwait", "taskwait", RING_WAIT_TASKWAIT, 0, true},
+		{"GOMP_taskgroup_end", "taskgroup-end", RING_WAIT_TASKGROUP, 0, true},
+		{"GOMP_barrier", "barrier", RING_WAIT_BARRIER, ENTRY_PAST_BRANCH, false},
+		{"GOMP_barrier_cancel", "barrier", RING_WAIT_BARRIER, ENTRY_PAST_BRANCH, false},
+	};
 	struct code_range f;
 
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
-		if (!planner__function(planner, waits[i].function, &f)) {
-			if (waits[i].required)
-				return planner__refuse(planner, waits[i].function);
+		if (!planner__function(planner, waits[i].function, &f))
 			planner__missing(planner, waits[i].function);
+		else if (!waits[i].nests || !add_without_return_probe(planner, &f, waits[i].event,
+								      waits[i].function, waits[i].wait))
+			add_with_return_probe(planner, &f, waits[i].event, waits[i].function, waits[i].wait,
+					      waits[i].needs);
+	}
+}
+
+/* The one jump by which `f` leaves for another function, or CODE_NONE. */
+static size_t tail_jump(const struct planner *planner, const struct code_range *f)
+{
+	size_t found = CODE_NONE;
+
+	for (size_t i = f->first; i < f->end; i++) {
+		const struct code_insn *in = code__at(planner->code, i);
+		size_t to = in->target ? code__find(planner->code, in->target) : CODE_NONE;
+
+		if (in->flow != FLOW_JUMP || to == CODE_NONE || (to >= f->first && to < f->end))
+			continue;
+		if (found != CODE_NONE)
+			return CODE_NONE;
+		found = i;
+	}
+	return found;
+}
+
+/*
+ * The end of a worksharing construct with task reductions: a taskgroup's end,
+ * then a jump to the function that GOMP_barrier jumps to.
+ */
+static void find_reduction_barrier(struct planner *planner)
+{
+	static const char name[] = "GOMP_workshare_task_reduction_unregister";
+	struct code_range barrier, f;
+	size_t wait, at;
+
+	if (!planner__function(planner, "GOMP_barrier", &barrier) || !planner__function(planner, name, &f) ||
+	    (wait = tail_jump(planner, &barrier)) == CODE_NONE ||
+	    (at = tail_jump(planner, &f)) == CODE_NONE || code_paths__depth(planner, &f, at) != 0 ||
+	    code__at(planner->code, at)->target != code__at(planner->code, wait)->target) {
+		planner__missing(planner, name);
+		return;
+	}
+	planner__add(planner,
+		     &(struct point_spec){.insn = at,
+					  .entry_cookie = libgomp__cookie(RING_WAIT_BEGIN,
+									  RING_WAIT_BARRIER_IMPLICIT),
+					  .return_cookie =
+						  libgomp__cookie(RING_WAIT_END, RING_WAIT_BARRIER_IMPLICIT),
+					  .event = "barrier",
+					  .function = name,
+					  .reads = "[rsp] = call site"});
+}
+
+/* GOMP_taskwait_depend(depend) */
+static void find_taskwait_depend(struct planner *planner)
+{
+	struct code_range f;
+
+	if (!planner__function(planner, "GOMP_taskwait_depend", &f)) {
+		planner__missing(planner, "GOMP_taskwait_depend");
+		return;
+	}
+	planner__add(planner,
+		     &(struct point_spec){.insn = entry_with_rdi(planner, &f),
+					  .entry_cookie =
+						  libgomp__cookie(RING_WAIT_BEGIN, RING_WAIT_TASKWAIT_DEPEND),
+					  .return_cookie =
+						  libgomp__cookie(RING_WAIT_END, RING_WAIT_TASKWAIT_DEPEND),
+					  .event = "taskwait-depend",
+					  .function = "GOMP_taskwait_depend",
+					  .reads = "rdi = depend, [rsp] = call site"});
+}
+
+/*
+ * An undeferred task with dependences waits in the function that
+ * GOMP_taskwait_depend goes to, called from GOMP_task.
+ */
+static bool find_depend_wait(struct planner *planner)
+{
+	struct code_range wait, task, inner;
+	size_t call = CODE_NONE, at;
+	uint64_t target = 0;
+	int64_t distance;
+
+	if (!planner__function(planner, "GOMP_taskwait_depend", &wait) ||
+	    !planner__function(planner, "GOMP_task", &task))
+		return false;
+	for (size_t i = wait.first; i < wait.end; i++) {
+		const struct code_insn *in = code__at(planner->code, i);
+		size_t to = in->target ? code__find(planner->code, in->target) : CODE_NONE;
+
+		if ((in->flow == FLOW_JUMP || in->flow == FLOW_CALL) && to != CODE_NONE &&
+		    (to < wait.first || to >= wait.end)) {
+			if (target && target != in->target)
+				return false;
+			target = in->target;
+		}
+	}
+	for (size_t i = task.first; target && i < task.end; i++) {
+		const struct code_insn *in = code__at(planner->code, i);
+
+		if (in->flow != FLOW_CALL || in->target != target)
+			continue;
+		if (call != CODE_NONE)
+			return false;
+		call = i;
+	}
+	if (call == CODE_NONE || call + 1 >= code__count(planner->code))
+		return false;
+	inner.first = code__find(planner->code, target);
+	inner.end = code__count(planner->code);
+	at = entry_with_rdi(planner, &inner);
+	distance =
+		(int64_t)(code__at(planner->code, call + 1)->address - code__at(planner->code, at)->address);
+	planner__add(planner,
+		     &(struct point_spec){.insn = at,
+					  .entry_cookie =
+						  cookie__make(RING_WAIT_BEGIN, COOKIE_ALWAYS, 0, COOKIE_RBP,
+							       COOKIE_REG_NONE, RING_WAIT_TASKWAIT_DEPEND, 0,
+							       (int)distance),
+					  .return_cookie = cookie__make(RING_WAIT_END, COOKIE_ALWAYS, 0,
+									COOKIE_RBP, COOKIE_REG_NONE,
+									RING_WAIT_TASKWAIT_DEPEND, 0, 0),
+					  .event = "depend-wait",
+					  .function = "gomp_task_maybe_wait_for_dependencies",
+					  .reads = "rdi = depend, [rsp] = whether GOMP_task called"});
+	return true;
+}
+
+static void find_cancel(struct planner *planner)
+{
+	static const struct {
+		const char *function;
+		uint32_t a;
+	} functions[] = {{"GOMP_cancel", 0}, {"GOMP_cancellation_point", RING_CANCEL_POINT}};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		struct code_range f;
+
+		if (!planner__function(planner, functions[i].function, &f)) {
+			planner__missing(planner, functions[i].function);
 			continue;
 		}
 		planner__add(planner,
-			     &(struct point_spec){.insn = planner__entry_point(planner, f.first,
-									       waits[i].needs),
-						  .entry_cookie = plain(RING_WAIT_BEGIN, waits[i].wait),
-						  .return_cookie = plain(RING_WAIT_END, waits[i].wait),
-						  .event = waits[i].event,
-						  .function = waits[i].function,
-						  .reads = "[rsp] = call site"});
+			     &(struct point_spec){
+				     .insn = planner__entry_point(planner, f.first, ENTRY_ARGUMENTS),
+				     .entry_cookie = libgomp__cookie(RING_CANCEL, functions[i].a),
+				     .return_cookie = cookie__make(RING_CANCEL, COOKIE_ALWAYS, 0,
+								   COOKIE_REG_NONE, COOKIE_REG_NONE, 0, 1, 0),
+				     .event = "cancel",
+				     .function = functions[i].function,
+				     .reads = "edi = what, [rsp] = call site; al at return"});
 	}
+}
+
+/*
+ * An event handle is the address of its task. Undeferred ones, told by a byte
+ * of the task at the first jump, are not recorded: their creator waits for them.
+ */
+static void find_fulfill(struct planner *planner)
+{
+	struct code_range f;
+	size_t at;
+	uint32_t when = COOKIE_ALWAYS, condition = 0;
+
+	if (!planner__function(planner, "omp_fulfill_event", &f)) {
+		planner__missing(planner, "omp_fulfill_event");
+		return;
+	}
+	for (at = f.first + 1; at < f.end && at < f.first + 16; at++) {
+		const struct code_insn *in = code__at(planner->code, at);
+		const struct code_insn *test = code__at(planner->code, at - 1);
+
+		if (in->flow == FLOW_BRANCH && in->emulated && test->id == X86_INS_CMP &&
+		    test->operand[0].type == X86_OP_MEM && test->operand[0].reg == X86_REG_RDI &&
+		    (in->condition | 1) == 5) {
+			when = in->condition == 5 ? COOKIE_IF_TAKEN : COOKIE_IF_NOT_TAKEN;
+			condition = in->condition;
+			break;
+		}
+		if (in->flow != FLOW_NEXT || insn__writes(in, X86_REG_RDI))
+			break;
+	}
+	if (when == COOKIE_ALWAYS)
+		at = planner__entry_point(planner, f.first, ENTRY_ARGUMENTS);
+	planner__add(planner, &(struct point_spec){.insn = at,
+						   .entry_cookie = cookie__make(RING_TASK_FULFILL, when,
+										condition, COOKIE_REG_NONE,
+										COOKIE_REG_NONE, 0, 0, 0),
+						   .event = "fulfill",
+						   .function = "omp_fulfill_event",
+						   .reads = "rdi = task"});
+}
+
+static void find_group_and_single(struct planner *planner)
+{
+	struct code_range f;
+
 	if (planner__function(planner, "GOMP_taskgroup_start", &f))
-		planner__add(planner, &(struct point_spec){.insn = planner__entry_point(planner, f.first, 0),
-							   .entry_cookie = plain(RING_GROUP_BEGIN, 0),
-							   .event = "taskgroup-begin",
-							   .function = "GOMP_taskgroup_start",
-							   .reads = "[rsp] = call site"});
+		planner__add(planner,
+			     &(struct point_spec){.insn = planner__entry_point(planner, f.first, 0),
+						  .entry_cookie = libgomp__cookie(RING_GROUP_BEGIN, 0),
+						  .event = "taskgroup-begin",
+						  .function = "GOMP_taskgroup_start",
+						  .reads = "[rsp] = call site"});
 	else
-		return planner__refuse(planner, "GOMP_taskgroup_start");
+		planner__missing(planner, "GOMP_taskgroup_start");
 	if (planner__function(planner, "GOMP_single_start", &f))
 		planner__add(planner, &(struct point_spec){.insn = planner__entry_point(planner, f.first, 0),
-							   .return_cookie = plain(RING_SINGLE, 0),
+							   .return_cookie = libgomp__cookie(RING_SINGLE, 0),
 							   .event = "single",
 							   .function = "GOMP_single_start",
 							   .reads = "al = won, at return"});
 	else
-		return planner__refuse(planner, "GOMP_single_start");
+		planner__missing(planner, "GOMP_single_start");
+}
+
+int plan_waits__find(struct planner *planner)
+{
+	find_waits(planner);
+	find_reduction_barrier(planner);
+	find_taskwait_depend(planner);
+	if (!find_depend_wait(planner))
+		planner__missing(planner, "the wait of undeferred tasks for their dependences");
+	find_cancel(planner);
+	find_fulfill(planner);
+	find_group_and_single(planner);
 	return 0;
 }

@@ -59,10 +59,22 @@ int plan_tasks__find(struct planner *planner);	     /* creations and bodies */
 int plan_teams__find(struct planner *planner);	     /* regions and their members */
 int plan_waits__find(struct planner *planner);	     /* taskwait, taskgroup, barriers, single */
 int plan_worksharing__find(struct planner *planner); /* loops, sections, copyprivate, ordered, locks */
+/* Called by it. */
+void plan_loops__find(struct planner *planner);
+void plan_sections__find(struct planner *planner); /* and single copyprivate */
+void plan_locks__find(struct planner *planner);	   /* and ordered */
+/* The end of a loop or sections (`kind`), with the wait that is part of it or 0. */
+void plan_sections__end(struct planner *planner, const char *name, const char *event, uint32_t kind,
+			uint32_t wait);
+/* The cookie of the entry of a GOMP_loop_*_start (LOOP_BEGIN, rsp not moved); false for other functions. */
+bool plan_worksharing__loop_start(const char *function, uint64_t *cookie);
+/* a of REGION_BEGIN's cookie at a GOMP_parallel_*: what the region is combined with, enum cookie_region. */
+uint32_t plan_worksharing__region_layout(const char *function);
 
 /* libomp: all of it */
 int plan_libomp__find(struct planner *planner);
 /* Called by it. */
-int plan_libomp_worksharing__find(struct planner *planner); /* loops, sections, single, ordered, locks */
+int plan_libomp_worksharing__find(struct planner *planner); /* loops, sections, single */
+int plan_libomp_locks__find(struct planner *planner);	    /* critical, ordered, doacross, locks */
 
 #endif

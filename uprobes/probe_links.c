@@ -2,7 +2,9 @@
 #include "uprobes/probe_links.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/bpf.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +21,29 @@ struct multi_attr {
 	uint32_t count, multi_flags, pid, padding;
 };
 
+/* One of the two. */
+struct link {
+	int fd; /* uprobe_multi, or -1 */
+	struct bpf_link *perf;
+	pid_t pid;
+};
+
+/* A file whose points are attached for each process. */
+struct linked_file {
+	struct bpf_program *program;
+	bool multi;
+	struct probe_point *points;
+	size_t count;
+	int fd;
+};
+
 struct probe_links {
-	int *fds;
-	size_t fd_count;
-	struct bpf_link **perf;
-	size_t perf_count;
+	struct link *list;
+	size_t count, room;
+	struct linked_file *files;
+	size_t file_count;
+	pid_t *pids;
+	size_t pid_count;
 };
 
 int probe_links__new(struct probe_links **out)
@@ -32,17 +52,49 @@ int probe_links__new(struct probe_links **out)
 	return *out ? 0 : -ENOMEM;
 }
 
+static void close_link(struct link *link)
+{
+	if (link->fd >= 0)
+		close(link->fd);
+	bpf_link__destroy(link->perf);
+}
+
 void probe_links__free(struct probe_links *links)
 {
 	if (!links)
 		return;
-	for (size_t i = 0; i < links->fd_count; i++)
-		close(links->fds[i]);
-	for (size_t i = 0; i < links->perf_count; i++)
-		bpf_link__destroy(links->perf[i]);
-	free(links->fds);
-	free(links->perf);
+	for (size_t i = 0; i < links->count; i++)
+		close_link(&links->list[i]);
+	for (size_t i = 0; i < links->file_count; i++) {
+		close(links->files[i].fd);
+		free(links->files[i].points);
+	}
+	free(links->list);
+	free(links->files);
+	free(links->pids);
 	free(links);
+}
+
+/* Room for `more` links. */
+static bool reserve(struct probe_links *links, size_t more)
+{
+	size_t room = links->count + more > 2 * links->room ? links->count + more : 2 * links->room;
+	struct link *list;
+
+	if (links->count + more <= links->room)
+		return true;
+	list = reallocarray(links->list, room, sizeof(*list));
+	if (!list)
+		return false;
+	links->list = list;
+	links->room = room;
+	return true;
+}
+
+static void close_from(struct probe_links *links, size_t first)
+{
+	while (links->count > first)
+		close_link(&links->list[--links->count]);
 }
 
 static int multi_link(int program_fd, const char *path, const uint64_t *offsets, const uint64_t *cookies,
@@ -99,13 +151,10 @@ static int attach_multi(struct probe_links *links, int program_fd, const struct 
 			size_t count, const char *path, pid_t pid, struct uprobes_error *err)
 {
 	uint64_t *offsets = calloc(2 * count, sizeof(*offsets)), *cookies = offsets + count;
-	int *fds = realloc(links->fds, (links->fd_count + 2) * sizeof(*fds));
-	size_t before = links->fd_count;
+	size_t before = links->count;
 	int r = 0;
 
-	if (fds)
-		links->fds = fds;
-	if (!offsets || !fds) {
+	if (!offsets || !reserve(links, 2)) {
 		free(offsets);
 		return fail_attach(err, -ENOMEM, path, "all points");
 	}
@@ -125,14 +174,13 @@ static int attach_multi(struct probe_links *links, int program_fd, const struct 
 		r = multi_link(program_fd, path, offsets, cookies, n, at_return,
 			       filters_by_process() ? pid : 0);
 		if (r >= 0) {
-			links->fds[links->fd_count++] = r;
+			links->list[links->count++] = (struct link){.fd = r, .pid = pid};
 			r = 0;
 		}
 	}
 	free(offsets);
 	if (r) {
-		while (links->fd_count > before)
-			close(links->fds[--links->fd_count]);
+		close_from(links, before);
 		return fail_attach(err, r, path, "all points");
 	}
 	return 0;
@@ -142,12 +190,10 @@ static int attach_perf(struct probe_links *links, struct bpf_program *program,
 		       const struct probe_point *points, size_t count, const char *path, pid_t pid,
 		       struct uprobes_error *err)
 {
-	struct bpf_link **perf = realloc(links->perf, (links->perf_count + 2 * count) * sizeof(*perf));
-	size_t before = links->perf_count;
+	size_t before = links->count;
 
-	if (!perf)
+	if (!reserve(links, 2 * count))
 		return fail_attach(err, -ENOMEM, path, "all points");
-	links->perf = perf;
 	for (size_t i = 0; i < 2 * count; i++) {
 		const struct probe_point *p = &points[i / 2];
 		bool at_return = i & 1;
@@ -161,11 +207,10 @@ static int attach_perf(struct probe_links *links, struct bpf_program *program,
 		if (!link) {
 			int code = -errno;
 
-			while (links->perf_count > before)
-				bpf_link__destroy(links->perf[--links->perf_count]);
+			close_from(links, before);
 			return fail_attach(err, code, path, p->event);
 		}
-		links->perf[links->perf_count++] = link;
+		links->list[links->count++] = (struct link){.fd = -1, .perf = link, .pid = pid};
 	}
 	return 0;
 }
@@ -177,4 +222,155 @@ int probe_links__attach(struct probe_links *links, struct bpf_program *program, 
 	if (multi)
 		return attach_multi(links, bpf_program__fd(program), points, count, path, pid, err);
 	return attach_perf(links, program, points, count, path, pid, err);
+}
+
+bool probe_links__filter_by_process(bool multi)
+{
+	return !multi || filters_by_process();
+}
+
+static int attach_file(struct probe_links *links, const struct linked_file *file, pid_t pid,
+		       struct uprobes_error *err)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
+	return probe_links__attach(links, file->program, file->multi, file->points, file->count, path, pid,
+				   err);
+}
+
+struct closing {
+	size_t count;
+	struct link list[];
+};
+
+static void *close_all(void *argument)
+{
+	struct closing *closing = argument;
+
+	for (size_t i = 0; i < closing->count; i++)
+		close_link(&closing->list[i]);
+	free(closing);
+	return NULL;
+}
+
+/*
+ * Closing waits until no CPU runs the program any more, which takes long:
+ * whoever drains the rings does not wait for that.
+ */
+static void drop(struct probe_links *links, pid_t pid)
+{
+	struct closing *closing = calloc(1, sizeof(*closing) + links->count * sizeof(closing->list[0]));
+	pthread_t thread;
+
+	for (size_t i = links->count; i > 0; i--) {
+		if (links->list[i - 1].pid != pid)
+			continue;
+		if (closing)
+			closing->list[closing->count++] = links->list[i - 1];
+		else
+			close_link(&links->list[i - 1]);
+		links->list[i - 1] = links->list[--links->count];
+	}
+	if (closing && closing->count && pthread_create(&thread, NULL, close_all, closing) == 0)
+		pthread_detach(thread);
+	else if (closing)
+		close_all(closing);
+}
+
+/* Everywhere, where only the BPF program tells processes apart. */
+static int attach_first(struct probe_links *links, const struct linked_file *file, struct uprobes_error *err)
+{
+	size_t before = links->count;
+	int r = 0;
+
+	if (!probe_links__filter_by_process(file->multi))
+		return attach_file(links, file, 0, err);
+	if (file->multi)
+		r = attach_file(links, file, getpid(), err);
+	for (size_t i = 0; !r && i < links->pid_count; i++)
+		r = attach_file(links, file, links->pids[i], err);
+	if (r)
+		close_from(links, before);
+	return r;
+}
+
+int probe_links__add_file(struct probe_links *links, struct bpf_program *program, bool multi,
+			  const struct probe_point *points, size_t count, const char *path,
+			  struct uprobes_error *err)
+{
+	struct linked_file *files = reallocarray(links->files, links->file_count + 1, sizeof(*files)), *file;
+	int r;
+
+	if (!files)
+		return fail_attach(err, -ENOMEM, path, "all points");
+	links->files = files;
+	file = &files[links->file_count];
+	*file = (struct linked_file){.program = program, .multi = multi, .count = count};
+	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (file->fd < 0)
+		return fail_attach(err, -errno, path, "all points");
+	file->points = calloc(count, sizeof(*points));
+	if (!file->points) {
+		close(file->fd);
+		return fail_attach(err, -ENOMEM, path, "all points");
+	}
+	memcpy(file->points, points, count * sizeof(*points));
+	/* The names belong to the plan, which may go. */
+	for (size_t i = 0; i < count; i++)
+		file->points[i].event = file->points[i].function = "a point";
+	r = attach_first(links, file, err);
+	if (r) {
+		close(file->fd);
+		free(file->points);
+		return r;
+	}
+	links->file_count++;
+	return 0;
+}
+
+int probe_links__add_process(struct probe_links *links, pid_t pid, struct uprobes_error *err)
+{
+	pid_t *pids = reallocarray(links->pids, links->pid_count + 1, sizeof(*pids));
+	int r = 0;
+
+	if (!pids)
+		return fail_attach(err, -ENOMEM, "a process", "all points");
+	links->pids = pids;
+	for (size_t i = 0; !r && i < links->file_count; i++)
+		if (probe_links__filter_by_process(links->files[i].multi))
+			r = attach_file(links, &links->files[i], pid, err);
+	if (r)
+		drop(links, pid);
+	else
+		pids[links->pid_count++] = pid;
+	return r;
+}
+
+int probe_links__renew_process(struct probe_links *links, pid_t pid, struct uprobes_error *err)
+{
+	int r = 0;
+
+	/* One after the other: while both are there every event comes twice. */
+	for (size_t i = links->count; i > 0; i--) {
+		if (links->list[i - 1].pid != pid)
+			continue;
+		close_link(&links->list[i - 1]);
+		links->list[i - 1] = links->list[--links->count];
+	}
+	for (size_t i = 0; !r && i < links->file_count; i++)
+		if (probe_links__filter_by_process(links->files[i].multi))
+			r = attach_file(links, &links->files[i], pid, err);
+	return r;
+}
+
+void probe_links__drop_process(struct probe_links *links, pid_t pid)
+{
+	drop(links, pid);
+	for (size_t i = 0; i < links->pid_count; i++) {
+		if (links->pids[i] == pid) {
+			links->pids[i] = links->pids[--links->pid_count];
+			return;
+		}
+	}
 }

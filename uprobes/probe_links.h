@@ -26,4 +26,23 @@ int probe_links__attach(struct probe_links *links, struct bpf_program *program, 
 			const struct probe_point *points, size_t count, const char *path, pid_t pid,
 			struct uprobes_error *err);
 
+/*
+ * For processes that come and go: the points of a file are attached for every
+ * process added before or after. A link for this very process, which never
+ * gets there, keeps them registered, so that further links take no time.
+ */
+int probe_links__add_file(struct probe_links *links, struct bpf_program *program, bool multi,
+			  const struct probe_point *points, size_t count, const char *path,
+			  struct uprobes_error *err);
+int probe_links__add_process(struct probe_links *links, pid_t pid, struct uprobes_error *err);
+/*
+ * After a thread other than the first has executed a program: the kernel had
+ * followed the first. Takes up to a tenth of a second, of which nothing is seen.
+ */
+int probe_links__renew_process(struct probe_links *links, pid_t pid, struct uprobes_error *err);
+void probe_links__drop_process(struct probe_links *links, pid_t pid);
+
+/* Whether the kernel tells processes apart; else the BPF program has to. */
+bool probe_links__filter_by_process(bool multi);
+
 #endif

@@ -1,32 +1,38 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "uprobes/runtime_find.h"
+#include "uprobes/elf_image.h"
 #include "uprobes/process_maps.h"
+#include "uprobes/recognise.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A process with more different executable files than this is not searched further. */
 #define MAX_FILES 4096
 
-/* Exported by every libgomp, and together by nothing else but what stands in for it. */
-static const char *const entry_points[] = {"GOMP_parallel", "GOMP_task"};
-#define ENTRY_POINTS (sizeof(entry_points) / sizeof(entry_points[0]))
+/* Larger ones are not searched for a runtime without names. */
+#define MAX_SCANNED (256u << 20)
+#define SCAN_STEP (1u << 20)
+#define MAX_SYMBOL_BYTES (512u << 20)
+#define REMEMBERED 1024
 
-static unsigned int entry_points_in(Elf *elf, Elf_Scn *section)
+static unsigned int names_in(Elf *elf, Elf_Scn *section)
 {
 	GElf_Shdr header;
 	Elf_Data *data;
-	unsigned int found = 0;
+	unsigned int seen = 0;
 	size_t count;
 
-	if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNSYM || !header.sh_entsize)
+	if (!gelf_getshdr(section, &header) || !header.sh_entsize || header.sh_size > MAX_SYMBOL_BYTES)
 		return 0;
 	data = elf_getdata(section, NULL);
 	if (!data)
@@ -40,32 +46,115 @@ static unsigned int entry_points_in(Elf *elf, Elf_Scn *section)
 		    GELF_ST_TYPE(symbol.st_info) != STT_FUNC)
 			continue;
 		name = elf_strptr(elf, header.sh_link, symbol.st_name);
-		for (size_t e = 0; name && e < ENTRY_POINTS; e++) {
-			if (!strcmp(name, entry_points[e]))
-				found |= 1u << e;
-		}
+		if (name)
+			seen |= elf_runtime__seen(name);
 	}
+	return seen;
+}
+
+/* Functions of the symbol tables of one type; *present: whether there is one. */
+static enum elf_runtime runtime_in(Elf *elf, GElf_Word type, bool *present)
+{
+	Elf_Scn *section = NULL;
+	unsigned int seen = 0;
+	GElf_Shdr header;
+
+	*present = false;
+	while ((section = elf_nextscn(elf, section))) {
+		if (!gelf_getshdr(section, &header) || header.sh_type != type)
+			continue;
+		*present = true;
+		seen |= names_in(elf, section);
+	}
+	return elf_runtime__of(seen);
+}
+
+/* A file without names tells by the texts in it. */
+static enum elf_runtime runtime_by_text(int fd)
+{
+	const size_t overlap = 64;
+	char *text = malloc(SCAN_STEP + overlap);
+	enum elf_runtime found = ELF_RUNTIME_NONE;
+	struct stat st;
+	ssize_t got;
+
+	if (!text || fstat(fd, &st) || st.st_size > MAX_SCANNED) {
+		free(text);
+		return found;
+	}
+	for (off_t at = 0;
+	     found != ELF_RUNTIME_LIBOMP && (got = pread(fd, text, SCAN_STEP + overlap, at)) > 0;
+	     at += SCAN_STEP) {
+		if (memmem(text, (size_t)got, RECOGNISE_LIBOMP, sizeof(RECOGNISE_LIBOMP)))
+			found = ELF_RUNTIME_LIBOMP;
+		else if (memmem(text, (size_t)got, RECOGNISE_LIBGOMP, sizeof(RECOGNISE_LIBGOMP)))
+			found = ELF_RUNTIME_LIBGOMP;
+	}
+	free(text);
 	return found;
 }
 
 /* Read, not mapped: the file may be cut short while it is looked at. */
-static bool exports_libgomp(int fd)
+static enum elf_runtime look_into(int fd)
 {
-	Elf_Scn *section = NULL;
-	unsigned int found = 0;
+	enum elf_runtime found = ELF_RUNTIME_NONE;
+	bool named = true;
 	Elf *elf;
 
 	if (elf_version(EV_CURRENT) == EV_NONE)
-		return false;
+		return found;
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf)
-		return false;
+		return found;
 	if (elf_kind(elf) == ELF_K_ELF) {
-		while ((section = elf_nextscn(elf, section)))
-			found |= entry_points_in(elf, section);
+		found = runtime_in(elf, SHT_DYNSYM, &named);
+		if (found == ELF_RUNTIME_NONE)
+			found = runtime_in(elf, SHT_SYMTAB, &named);
 	}
 	elf_end(elf);
-	return found == (1u << ENTRY_POINTS) - 1;
+	return found == ELF_RUNTIME_NONE && !named ? runtime_by_text(fd) : found;
+}
+
+struct remembered {
+	struct stat file;
+	enum elf_runtime runtime;
+};
+
+static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct remembered *memory; /* REMEMBERED of them, a hash table without chains */
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+/* The same few libraries are in all processes. */
+static enum elf_runtime runtime_of(int fd)
+{
+	enum elf_runtime runtime;
+	struct remembered *place;
+	struct stat st;
+	bool known;
+
+	if (fstat(fd, &st) != 0)
+		return ELF_RUNTIME_NONE;
+	pthread_mutex_lock(&memory_lock);
+	if (!memory)
+		memory = calloc(REMEMBERED, sizeof(*memory));
+	place = memory ? &memory[(st.st_ino * 31 + st.st_dev) % REMEMBERED] : NULL;
+	known = place && same_file(&place->file, &st);
+	runtime = known ? place->runtime : ELF_RUNTIME_NONE;
+	pthread_mutex_unlock(&memory_lock);
+	if (known)
+		return runtime;
+	runtime = look_into(fd);
+	pthread_mutex_lock(&memory_lock);
+	if (place)
+		*place = (struct remembered){st, runtime};
+	pthread_mutex_unlock(&memory_lock);
+	return runtime;
 }
 
 struct file_id {
@@ -85,7 +174,7 @@ static int look_at(void *ctx, const struct process_mapping *mapping)
 	struct search *search = ctx;
 	struct runtime_file *file;
 	char opened[sizeof(file->opened)];
-	bool is_runtime;
+	enum elf_runtime runtime;
 	int fd;
 
 	for (size_t i = 0; i < search->seen_count; i++) {
@@ -98,15 +187,16 @@ static int look_at(void *ctx, const struct process_mapping *mapping)
 	fd = process_maps__open(search->pid, mapping, opened, sizeof(opened));
 	if (fd < 0)
 		return 0;
-	is_runtime = exports_libgomp(fd);
+	runtime = runtime_of(fd);
 	close(fd);
-	if (!is_runtime)
+	if (runtime == ELF_RUNTIME_NONE)
 		return 0;
 	file = &search->out[search->found++];
 	snprintf(file->path, sizeof(file->path), "%s", mapping->path);
 	snprintf(file->opened, sizeof(file->opened), "%s", opened);
 	file->device = mapping->device;
 	file->inode = mapping->inode;
+	file->runtime = runtime == ELF_RUNTIME_LIBOMP ? RUNTIME_LIBOMP : RUNTIME_LIBGOMP;
 	return 0;
 }
 
@@ -132,10 +222,10 @@ int runtime_find__in_process(pid_t pid, struct runtime_file *out, size_t capacit
 	return error;
 }
 
-static int take_if_runtime(const char *path, char *out, size_t size)
+static int take_if_runtime(const char *path, enum elf_runtime wanted, char *out, size_t size)
 {
 	char real[PATH_MAX];
-	bool is_runtime;
+	enum elf_runtime found;
 	int fd;
 
 	if (!realpath(path, real))
@@ -143,9 +233,9 @@ static int take_if_runtime(const char *path, char *out, size_t size)
 	fd = open(real, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	is_runtime = exports_libgomp(fd);
+	found = runtime_of(fd);
 	close(fd);
-	if (!is_runtime)
+	if (found != wanted)
 		return -ENOENT;
 	if (strlen(real) >= size)
 		return -ENAMETOOLONG;
@@ -205,7 +295,7 @@ static int read_cache(char **out, size_t *size)
 	return 0;
 }
 
-static int find_in_cache(const char *soname, char *out, size_t out_size)
+static int find_in_cache(const char *soname, enum elf_runtime wanted, char *out, size_t out_size)
 {
 	struct cache_head head;
 	char *text = NULL, *start;
@@ -228,24 +318,36 @@ static int find_in_cache(const char *soname, char *out, size_t out_size)
 		memcpy(&entry, start + sizeof(head) + i * sizeof(entry), sizeof(entry));
 		if (entry.flags == CACHE_X86_64_ELF6 && entry.key < size && entry.value < size &&
 		    !strcmp(start + entry.key, soname))
-			error = take_if_runtime(start + entry.value, out, out_size);
+			error = take_if_runtime(start + entry.value, wanted, out, out_size);
 	}
 out:
 	free(text);
 	return error;
 }
 
+int runtime_find__system_of(enum probe_runtime runtime, char *path, size_t size)
+{
+	static const char *const directories[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/lib64",
+						  "/usr/lib"};
+	static const char *const libgomp[] = {"libgomp.so.1", NULL};
+	static const char *const libomp[] = {"libomp.so.5", "libomp.so", "libiomp5.so", NULL};
+	const char *const *names = runtime == RUNTIME_LIBOMP ? libomp : libgomp;
+	enum elf_runtime wanted = runtime == RUNTIME_LIBOMP ? ELF_RUNTIME_LIBOMP : ELF_RUNTIME_LIBGOMP;
+	char candidate[256];
+	int error = -ENOENT;
+
+	for (size_t n = 0; error && names[n]; n++)
+		error = find_in_cache(names[n], wanted, path, size);
+	for (size_t n = 0; error && names[n]; n++) {
+		for (size_t i = 0; error && i < sizeof(directories) / sizeof(directories[0]); i++) {
+			snprintf(candidate, sizeof(candidate), "%s/%s", directories[i], names[n]);
+			error = take_if_runtime(candidate, wanted, path, size);
+		}
+	}
+	return error ? -ENOENT : 0;
+}
+
 int runtime_find__system(char *path, size_t size)
 {
-	static const char *const usual[] = {
-		"/usr/lib/x86_64-linux-gnu/libgomp.so.1",
-		"/usr/lib64/libgomp.so.1",
-		"/lib64/libgomp.so.1",
-		"/usr/lib/libgomp.so.1",
-	};
-	int error = find_in_cache("libgomp.so.1", path, size);
-
-	for (size_t i = 0; error && i < sizeof(usual) / sizeof(usual[0]); i++)
-		error = take_if_runtime(usual[i], path, size);
-	return error ? -ENOENT : 0;
+	return runtime_find__system_of(RUNTIME_LIBGOMP, path, size);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "uprobes/symbolize.h"
+#include "uprobes/debug_functions.h"
+#include "uprobes/demangle.h"
+#include "uprobes/static_loop.h"
 
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
@@ -14,6 +17,9 @@
 #include <unistd.h>
 
 #define MAX_MAPPINGS 65536
+/* Of a function's code, around a call in it. */
+#define CODE_BEFORE 2048
+#define CODE_BEHIND 4096
 
 struct mapping {
 	uint64_t start, end, offset;
@@ -22,6 +28,7 @@ struct mapping {
 	bool loaded; /* tried; dwfl and module stay NULL when it failed */
 	Dwfl *dwfl;
 	Dwfl_Module *module;
+	struct debug_functions *functions;
 	GElf_Addr bias; /* of dwfl's addresses over the file's own */
 };
 
@@ -57,6 +64,7 @@ void symbolizer__free(struct symbolizer *symbolizer)
 	for (size_t i = 0; i < symbolizer->count; i++) {
 		struct mapping *mapping = &symbolizer->mappings[i];
 
+		debug_functions__free(mapping->functions);
 		if (mapping->dwfl)
 			dwfl_end(mapping->dwfl);
 		if (mapping->fd >= 0)
@@ -129,7 +137,8 @@ static void load(struct mapping *mapping)
 	if (mapping->module)
 		mapping->fd = -1;
 	dwfl_report_end(mapping->dwfl, NULL, NULL);
-	if (mapping->module && !dwfl_module_getelf(mapping->module, &mapping->bias))
+	if (mapping->module && (!dwfl_module_getelf(mapping->module, &mapping->bias) ||
+				debug_functions__new(&mapping->functions) != 0))
 		mapping->module = NULL;
 }
 
@@ -155,47 +164,6 @@ static bool own_address(const struct mapping *mapping, uint64_t offset, uint64_t
 	return false;
 }
 
-/* "fib._omp_fn.0.constprop.0" is what the compiler made of fib. */
-static void take_function(struct symbol *out, const char *name)
-{
-	static const char *const made[] = {"._omp_fn.",	  "._omp_cpyfn.", ".part.",
-					   ".constprop.", ".isra.",	  ".cold",
-					   ".lto_priv.",  ".localalias",  ".omp_outlined"};
-	size_t length = strlen(name);
-
-	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
-		const char *suffix = strstr(name, made[i]);
-
-		if (suffix && suffix > name && (size_t)(suffix - name) < length)
-			length = (size_t)(suffix - name);
-	}
-	snprintf(out->function, sizeof(out->function), "%.*s", (int)(length < 255 ? length : 255), name);
-}
-
-/* The innermost function whose source the address belongs to, inlined ones included. */
-static bool function_from_dwarf(Dwfl_Module *module, GElf_Addr address, struct symbol *out)
-{
-	Dwarf_Addr bias;
-	Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias), *scopes = NULL;
-	bool found = false;
-	int count = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
-
-	for (int i = 0; i < count && !found; i++) {
-		int tag = dwarf_tag(&scopes[i]);
-		const char *name;
-
-		if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
-			continue;
-		name = dwarf_diename(&scopes[i]);
-		if (!name)
-			continue;
-		take_function(out, name);
-		found = true;
-	}
-	free(scopes);
-	return found;
-}
-
 /* Only a symbol whose extent contains the address: stripped files keep few of them. */
 static void function_from_symbols(Dwfl_Module *module, GElf_Addr address, struct symbol *out)
 {
@@ -204,52 +172,174 @@ static void function_from_symbols(Dwfl_Module *module, GElf_Addr address, struct
 	const char *name = dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL);
 
 	if (name && offset < symbol.st_size)
-		take_function(out, name);
+		demangle__function(name, out->function, sizeof(out->function));
 }
 
 static void line_from_dwarf(Dwfl_Module *module, GElf_Addr address, struct symbol *out)
 {
-	Dwfl_Line *line = dwfl_module_getsrc(module, address);
-	const char *file, *directory;
+	const char *file, *directory = NULL;
+	Dwarf_Attribute attribute;
+	Dwarf_Addr bias;
+	Dwarf_Die *unit = debug_unit__at(module, address, &bias);
+	Dwarf_Line *line = unit ? dwarf_getsrc_die(unit, address - bias) : NULL;
 	int number = 0;
 
-	if (!line)
+	if (!line || dwarf_lineno(line, &number) != 0 || number <= 0)
 		return;
-	file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
-	if (!file || number <= 0)
+	file = dwarf_linesrc(line, NULL, NULL);
+	if (!file)
 		return;
-	directory = file[0] == '/' ? NULL : dwfl_line_comp_dir(line);
+	if (file[0] != '/')
+		directory = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
 	snprintf(out->file, sizeof(out->file), "%s%s%s", directory ? directory : "", directory ? "/" : "",
 		 file);
 	out->line = (uint32_t)number;
 }
 
+/* The mapping that contains the address, with its file opened; NULL. */
+static struct mapping *find(struct symbolizer *symbolizer, uint64_t address)
+{
+	for (size_t i = 0; i < symbolizer->count; i++) {
+		struct mapping *mapping = &symbolizer->mappings[i];
+
+		if (address < mapping->start || address >= mapping->end)
+			continue;
+		if (!mapping->loaded)
+			load(mapping);
+		return mapping;
+	}
+	return NULL;
+}
+
 int symbolizer__lookup(struct symbolizer *symbolizer, uint64_t address, int is_return, struct symbol *out)
 {
-	struct mapping *mapping = NULL;
+	struct mapping *mapping = find(symbolizer, address);
 	struct symbol symbol = {0};
 	const char *slash;
 	GElf_Addr wanted;
 	uint64_t own;
 
-	for (size_t i = 0; i < symbolizer->count && !mapping; i++) {
-		if (address >= symbolizer->mappings[i].start && address < symbolizer->mappings[i].end)
-			mapping = &symbolizer->mappings[i];
-	}
 	if (!mapping)
 		return -ENOENT;
 	slash = strrchr(mapping->path, '/');
 	snprintf(symbol.module, sizeof(symbol.module), "%.255s", slash ? slash + 1 : mapping->path);
 	symbol.module_offset = address - mapping->start + mapping->offset;
-	if (!mapping->loaded)
-		load(mapping);
 	if (mapping->module && own_address(mapping, symbol.module_offset, &own)) {
 		symbol.module_offset = own;
 		wanted = own + mapping->bias - (is_return ? 1 : 0);
 		line_from_dwarf(mapping->module, wanted, &symbol);
-		if (!function_from_dwarf(mapping->module, wanted, &symbol))
+		if (!debug_functions__name(mapping->functions, mapping->module, wanted, symbol.function,
+					   sizeof(symbol.function)))
 			function_from_symbols(mapping->module, wanted, &symbol);
 	}
 	*out = symbol;
 	return 0;
+}
+
+bool symbolizer__is_static_loop(struct symbolizer *symbolizer, uint64_t address)
+{
+	struct mapping *mapping = find(symbolizer, address);
+	struct symbol first = {0}, second = {0};
+	uint64_t begin, end, call;
+	size_t file_bytes;
+	GElf_Addr bias;
+	Elf_Data *data;
+	Elf *elf;
+
+	if (!mapping || !mapping->module || !(elf = dwfl_module_getelf(mapping->module, &bias)))
+		return false;
+	begin = address - mapping->start > CODE_BEFORE ? address - CODE_BEFORE : mapping->start;
+	end = mapping->end - address > CODE_BEHIND ? address + CODE_BEHIND : mapping->end;
+	if (mapping->offset > INT64_MAX - (end - mapping->start))
+		return false;
+	/* the mapping's last page may go beyond the end of the file */
+	if (!elf_rawfile(elf, &file_bytes) || file_bytes <= mapping->offset + (begin - mapping->start))
+		return false;
+	if (end - begin > file_bytes - (mapping->offset + (begin - mapping->start)))
+		end = begin + (file_bytes - (mapping->offset + (begin - mapping->start)));
+	data = elf_getdata_rawchunk(elf, (int64_t)(mapping->offset + (begin - mapping->start)), end - begin,
+				    ELF_T_BYTE);
+	if (!data)
+		return false;
+	if (static_loop__at(data->d_buf, data->d_size, begin, address) == STATIC_LOOP_NONE)
+		return false;
+	call = static_loop__second_call(data->d_buf, data->d_size, begin, address);
+	return symbolizer__lookup(symbolizer, address, 1, &first) != 0 ||
+	       symbolizer__lookup(symbolizer, call, 1, &second) != 0 || !first.line || !second.line ||
+	       (first.line == second.line && !strcmp(first.file, second.file));
+}
+
+/* Where the mapping's file is loaded: process address - address in the file; modulo 2^64. */
+static bool load_address(Elf *elf, const struct mapping *mapping, uint64_t *out)
+{
+	size_t count;
+
+	if (elf_getphdrnum(elf, &count) != 0)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		GElf_Phdr header;
+
+		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD)
+			continue;
+		/* the mapping begins at the page that the segment begins in, or later */
+		if (mapping->offset >= (header.p_offset & ~(uint64_t)4095) &&
+		    mapping->offset < header.p_offset + header.p_filesz) {
+			*out = mapping->start - (header.p_vaddr - header.p_offset + mapping->offset);
+			return true;
+		}
+	}
+	return false;
+}
+
+static int string_in(Elf *elf, uint64_t own, char *out, size_t size)
+{
+	size_t count, length;
+
+	if (elf_getphdrnum(elf, &count) != 0)
+		return -ENOENT;
+	for (size_t i = 0; i < count; i++) {
+		GElf_Phdr header;
+		Elf_Data *data;
+		uint64_t left;
+
+		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD || own < header.p_vaddr ||
+		    own - header.p_vaddr >= header.p_filesz)
+			continue;
+		left = header.p_filesz - (own - header.p_vaddr);
+		length = left < size ? (size_t)left : size;
+		if (header.p_offset > INT64_MAX - (own - header.p_vaddr))
+			return -ENOENT;
+		data = elf_getdata_rawchunk(elf, (int64_t)(header.p_offset + (own - header.p_vaddr)), length,
+					    ELF_T_BYTE);
+		if (!data || data->d_size != length)
+			return -ENOENT;
+		length = strnlen(data->d_buf, length);
+		if (length == size || length == left || !length)
+			return -ENOENT;
+		memcpy(out, data->d_buf, length);
+		out[length] = '\0';
+		for (size_t k = 0; k < length; k++)
+			if ((unsigned char)out[k] < 0x20 || out[k] == 0x7f)
+				return -ENOENT;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+int symbolizer__string(struct symbolizer *symbolizer, uint64_t address, char *out, size_t size)
+{
+	for (size_t i = 0; i < symbolizer->count; i++) {
+		struct mapping *mapping = &symbolizer->mappings[i];
+		GElf_Addr bias;
+		uint64_t loaded_at;
+		Elf *elf;
+
+		if (!mapping->loaded)
+			load(mapping);
+		elf = mapping->module ? dwfl_module_getelf(mapping->module, &bias) : NULL;
+		if (elf && load_address(elf, mapping, &loaded_at) &&
+		    string_in(elf, address - loaded_at, out, size) == 0)
+			return 0;
+	}
+	return -ENOENT;
 }

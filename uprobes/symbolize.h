@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Code address -> function, file and line, by libdw. Parses ELF and DWARF of
+ * Code address -> function, file and line, by libdw; address -> string in a file. Parses ELF and DWARF of
  * files that users control: call it only in a process without privileges.
  */
 #ifndef GRAIND_SYMBOLIZE_H
 #define GRAIND_SYMBOLIZE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,5 +33,18 @@ int symbolizer__add_mapping(struct symbolizer *symbolizer, uint64_t start, uint6
 
 /* A return address is looked up at address - 1 when is_return is non-zero. */
 int symbolizer__lookup(struct symbolizer *symbolizer, uint64_t address, int is_return, struct symbol *out);
+
+/*
+ * Whether the call that returns to the address, one of omp_get_num_threads, begins a static loop of
+ * GCC's: by the code behind it (static_loop.h), and, where lines are known, because it is on one line
+ * with the call that asks for the thread's number, as written by hand they seldom are.
+ */
+bool symbolizer__is_static_loop(struct symbolizer *symbolizer, uint64_t address);
+
+/*
+ * The string at a data address of a mapped file, as the file has it: at most size - 1 characters, all
+ * printable. -ENOENT when the address is in none of the files or there is no such string.
+ */
+int symbolizer__string(struct symbolizer *symbolizer, uint64_t address, char *out, size_t size);
 
 #endif

@@ -4,6 +4,8 @@
 #include "daemon/grainctl/private_daemon.h"
 #include "daemon/grainctl/profile.h"
 
+#include <jansson.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,17 +95,73 @@ static int exit_status(int wait_status)
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
+/* Whether the job comes from `root`, at any distance; `parents` of the jobs after it are in `list`. */
+static bool comes_from(const json_t *list, uint64_t number, uint64_t root)
+{
+	for (int depth = 0; depth < 1000 && number > root; depth++) {
+		uint64_t parent = 0;
+		const json_t *entry;
+		size_t i;
+
+		json_array_foreach(list, i, entry)
+		{
+			if ((uint64_t)json_integer_value(json_object_get(entry, "job")) == number)
+				parent = (uint64_t)json_integer_value(json_object_get(entry, "parent_job"));
+		}
+		number = parent;
+	}
+	return number == root;
+}
+
+/*
+ * The jobs of the program's children and of programs that it has become, each
+ * with a line. Returns their number; waits for those that are about to finish.
+ */
+static size_t tell_children(const struct ctl *ctl, const char *socket, uint64_t root)
+{
+	json_t *list = json_array(), *entry;
+	uint64_t *numbers = NULL;
+	size_t count = 0, told = 0, i;
+	struct job job;
+
+	if (ctl->store && job_store__list(ctl->store, &numbers, &count) == 0) {
+		for (i = 0; i < count; i++) {
+			if (numbers[i] >= root && job_store__read(ctl->store, numbers[i], &entry) == 0)
+				json_array_append_new(list, entry);
+		}
+	}
+	free(numbers);
+	json_array_foreach(list, i, entry)
+	{
+		char why[512];
+
+		if (!job__parse(entry, &job) || job.number == root || !comes_from(list, job.number, root))
+			continue;
+		if (!strcmp(job.state, "finishing"))
+			profile__wait(ctl, socket, &job, why);
+		ctl__say(ctl, "job %llu: process %lld, %s%s", (unsigned long long)job.number,
+			 (long long)job.pid, job.cmd, !strcmp(job.state, "running") ? ", still runs" : "");
+		told++;
+	}
+	json_decref(list);
+	return told;
+}
+
 static void finish_job(const struct ctl *ctl, const char *socket, struct job *job, const char *name)
 {
 	char why[512];
+	enum ctl_exit result = profile__wait(ctl, socket, job, why);
+	size_t others = tell_children(ctl, socket, job->number);
 
-	if (profile__wait(ctl, socket, job, why) != CTL_DONE)
+	if (result != CTL_DONE)
 		ctl__say(ctl, "the end of the recording was not seen: %s", why);
+	else if (!job->runtime[0] && others)
+		ctl__say(ctl, "%s itself used no OpenMP runtime; what it started has the jobs above", name);
 	else if (!strcmp(job->state, "failed"))
 		ctl__say(ctl, "the recording failed: %s",
 			 job->error[0] ? job->error : "graind does not say why");
 	else if (!job->runtime[0])
-		ctl__say(ctl, "nothing was recorded: %s itself loaded no OpenMP runtime (libgomp)", name);
+		ctl__say(ctl, "nothing was recorded: %s used no OpenMP runtime (libgomp, libomp)", name);
 	else if (job->lost)
 		ctl__say(ctl, "%llu events were lost; the report marks what that touches",
 			 (unsigned long long)job->lost);

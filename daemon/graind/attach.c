@@ -21,6 +21,38 @@ int attach__find(pid_t pid, struct runtime_file runtimes[ATTACH_MAX_RUNTIMES], s
 	return found;
 }
 
+const char *attach__name(const struct runtime_file *runtimes, int count)
+{
+	bool gomp = false, omp = false;
+
+	for (int i = 0; i < count; i++) {
+		gomp |= runtimes[i].runtime == RUNTIME_LIBGOMP;
+		omp |= runtimes[i].runtime == RUNTIME_LIBOMP;
+	}
+	return gomp && omp ? "libgomp+libomp" : omp ? "libomp" : "libgomp";
+}
+
+int attach__system(struct runtime_file runtimes[2])
+{
+	static const enum probe_runtime all[] = {RUNTIME_LIBGOMP, RUNTIME_LIBOMP};
+	int count = 0;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct runtime_file *file = &runtimes[count];
+		struct stat st;
+
+		if (runtime_find__system_of(all[i], file->path, sizeof(file->path)) != 0 ||
+		    stat(file->path, &st) != 0)
+			continue;
+		snprintf(file->opened, sizeof(file->opened), "%s", file->path);
+		file->device = st.st_dev;
+		file->inode = st.st_ino;
+		file->runtime = all[i];
+		count++;
+	}
+	return count;
+}
+
 /* What the caller can do something about, or this machine cannot. */
 static int status_of(int error)
 {
@@ -56,10 +88,9 @@ int attach__add(struct capture *capture, const struct runtime_file *runtime, str
 	return 0;
 }
 
-int attach__open(pid_t pid, const struct runtime_file *runtimes, size_t count, struct attachment *out,
-		 struct failure *failure)
+int attach__open(bool several, struct attachment *out, struct failure *failure)
 {
-	const struct capture_opts opts = {.pid = pid, .method = CAPTURE_AUTO};
+	const struct capture_opts opts = {.several = several, .method = CAPTURE_AUTO};
 	struct uprobes_error err = {.text = ""};
 	struct attachment made = {0};
 	int error = capture__open(&opts, &made.capture, &err);
@@ -69,12 +100,6 @@ int attach__open(pid_t pid, const struct runtime_file *runtimes, size_t count, s
 	/* Without it the costs are absent in the report, which says so. */
 	if (capture__calibrate(made.capture, &made.ns_per_event) != 0)
 		made.ns_per_event = 0;
-	for (size_t i = 0; i < count && !error; i++)
-		error = attach__add(made.capture, &runtimes[i], failure);
-	if (error) {
-		capture__free(made.capture);
-		return error;
-	}
 	*out = made;
 	return 0;
 }

@@ -17,14 +17,19 @@ struct attachment {
 /* Runtimes in the process: 0 none yet, or -1 with *failure set. */
 int attach__find(pid_t pid, struct runtime_file runtimes[ATTACH_MAX_RUNTIMES], struct failure *failure);
 
-/*
- * Plans and attaches, without recording anything yet. pid 0: for every
- * process. 0, or -1 with *failure set and nothing attached.
- */
-int attach__open(pid_t pid, const struct runtime_file *runtimes, size_t count, struct attachment *out,
-		 struct failure *failure);
+/* "libgomp", "libomp" or "libgomp+libomp", as the process has mapped them. */
+const char *attach__name(const struct runtime_file *runtimes, int count);
 
-/* One more file for an open capture. */
+/* The libraries that this system's loader would take, at most two; their number. */
+int attach__system(struct runtime_file runtimes[2]);
+
+/*
+ * A capture without files and processes, for several processes or for every
+ * one. 0, or -1 with *failure set.
+ */
+int attach__open(bool several, struct attachment *out, struct failure *failure);
+
+/* One more file for an open capture: plans and attaches. */
 int attach__add(struct capture *capture, const struct runtime_file *runtime, struct failure *failure);
 
 #endif

@@ -51,7 +51,7 @@ static void look_at_program(struct drain_pace *pace)
 		pace->replaced = true;
 	if (was->uid != 0 && process__read_ids(was->pid, &now) == 0 && !now.dead &&
 	    (now.uid != was->uid || now.one_user != was->one_user))
-		pace->replaced = true;
+		pace->changed_user = true;
 }
 
 struct shown {
@@ -76,11 +76,12 @@ static void show(struct job_view *view, const void *ctx)
 					 (view->threads ? view->threads : 1);
 }
 
-void drain_pace__show(struct drain_pace *pace, const struct recorder *recorder, const struct capture *capture)
+void drain_pace__show(struct drain_pace *pace, const struct recorder *recorder, const struct capture *capture,
+		      const struct capture_losses *before)
 {
 	struct recorder_loss losses[DRAIN_CAUSES];
 	struct shown shown = {.counts = recorder__counts(recorder), .start_ns = pace->start_ns};
-	size_t causes = drain__losses(capture, shown.counts, losses);
+	size_t causes = drain__losses(capture, before, shown.counts, losses);
 	uint64_t since;
 
 	shown.lost = shown.counts->lost_reported + recorder__dropped(recorder);
@@ -96,7 +97,7 @@ void drain_pace__show(struct drain_pace *pace, const struct recorder *recorder, 
 }
 
 void drain_pace__tick(struct drain_pace *pace, struct recorder *recorder, const struct capture *capture,
-		      long got, struct timespec *nap)
+		      const struct capture_losses *before, long got, struct timespec *nap)
 {
 	uint64_t now = job__now_ns();
 	bool flush = now - pace->flushed_ns >= SECOND_NS;
@@ -107,7 +108,7 @@ void drain_pace__tick(struct drain_pace *pace, struct recorder *recorder, const 
 		look_at_program(pace);
 	}
 	if (now - pace->shown_ns >= SHOW_NS)
-		drain_pace__show(pace, recorder, capture);
+		drain_pace__show(pace, recorder, capture, before);
 	if (got >= BUSY_EVENTS)
 		pace->nap_ns = SHORT_NAP_NS;
 	else if (pace->nap_ns < LONG_NAP_NS)
@@ -115,18 +116,19 @@ void drain_pace__tick(struct drain_pace *pace, struct recorder *recorder, const 
 	*nap = (struct timespec){.tv_nsec = (long)pace->nap_ns};
 }
 
-size_t drain__losses(const struct capture *capture, const struct ring_counts *counts,
-		     struct recorder_loss losses[DRAIN_CAUSES])
+size_t drain__losses(const struct capture *capture, const struct capture_losses *before,
+		     const struct ring_counts *counts, struct recorder_loss losses[DRAIN_CAUSES])
 {
 	struct capture_losses lost;
+	uint64_t full;
 
 	if (!capture)
 		return 0;
 	capture__losses(capture, &lost);
-	losses[0] = (struct recorder_loss){"ring-full", lost.ring_full > counts->lost_reported
-								? lost.ring_full - counts->lost_reported
-								: 0};
-	losses[1] = (struct recorder_loss){"ring-overwritten", lost.overwritten};
-	losses[2] = (struct recorder_loss){"thread-state", lost.storage};
+	full = lost.ring_full - before->ring_full;
+	losses[0] = (struct recorder_loss){"ring-full",
+					   full > counts->lost_reported ? full - counts->lost_reported : 0};
+	losses[1] = (struct recorder_loss){"ring-overwritten", lost.overwritten - before->overwritten};
+	losses[2] = (struct recorder_loss){"thread-state", lost.storage - before->storage};
 	return DRAIN_CAUSES;
 }

@@ -15,6 +15,7 @@ struct drain_pace {
 	uint64_t nap_ns;
 	uint64_t exe_inode; /* of the program that is recorded, 0 = unknown */
 	bool replaced;	    /* it has executed another program */
+	bool changed_user;  /* it is another user's */
 };
 
 void drain_pace__start(struct drain_pace *pace, struct job *job, uint64_t start_ns);
@@ -24,11 +25,11 @@ void drain_pace__start(struct drain_pace *pace, struct job *job, uint64_t start_
  * flushes every second, and says how long to sleep.
  */
 void drain_pace__tick(struct drain_pace *pace, struct recorder *recorder, const struct capture *capture,
-		      long got, struct timespec *nap);
+		      const struct capture_losses *before, long got, struct timespec *nap);
 
 /* Brings the job's counts up to date. */
-void drain_pace__show(struct drain_pace *pace, const struct recorder *recorder,
-		      const struct capture *capture);
+void drain_pace__show(struct drain_pace *pace, const struct recorder *recorder, const struct capture *capture,
+		      const struct capture_losses *before);
 
 /*
  * For the calling thread: while all CPUs are busy with what is observed, the
@@ -40,10 +41,11 @@ void drain__set_urgent(bool urgent);
 #define DRAIN_CAUSES 3
 
 /*
- * Events that the capture lost and that no event in the trace tells of. In
- * sessions, where nobody knows whose they are, capture is NULL and there are none.
+ * Events that the capture lost since `before` and that no event in the trace
+ * tells of. Of a capture of several processes nobody knows whose they are: each
+ * is told of all. In sessions capture is NULL and there are none.
  */
-size_t drain__losses(const struct capture *capture, const struct ring_counts *counts,
-		     struct recorder_loss losses[DRAIN_CAUSES]);
+size_t drain__losses(const struct capture *capture, const struct capture_losses *before,
+		     const struct ring_counts *counts, struct recorder_loss losses[DRAIN_CAUSES]);
 
 #endif

@@ -47,10 +47,12 @@ typedef void (*job_change_fn)(struct job_view *view, const void *ctx);
  * job__retire, which makes the last change, gives the directory to the user
  * and frees the job, or with job__refuse before anybody was answered.
  */
-int job__enter(struct jobs *jobs, const struct process *process, pid_t pid, struct job **out,
-	       struct failure *failure);
+int job__enter(struct jobs *jobs, const struct process *process, pid_t pid, uint64_t parent_job,
+	       struct job **out, struct failure *failure);
 void job__retire(struct job *job, job_change_fn change, const void *ctx);
 void job__refuse(struct job *job, const struct failure *failure);
+/* As if it had never been: its directory goes too. */
+void job__discard(struct job *job);
 
 /* With the lock held. */
 void job__stop(struct job *job, enum job_reason reason);

@@ -89,7 +89,7 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	if (!error && request->pid)
 		error = check_process(request, process, &pidfd, failure);
 	if (!error)
-		error = job__enter(jobs, process, request->pid, &job, failure);
+		error = job__enter(jobs, process, request->pid, 0, &job, failure);
 	free(process);
 	if (error) {
 		if (pidfd >= 0)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The thread of a job: waits for a runtime, attaches, drains, ends. */
-#include "daemon/graind/attach.h"
-#include "daemon/graind/drain.h"
+/* The thread of a job: attaches to its process, follows what comes from it, drains, ends. */
 #include "daemon/graind/job.h"
 #include "daemon/graind/log.h"
+#include "daemon/graind/tree.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -13,261 +12,208 @@
 #include <string.h>
 #include <time.h>
 
-#define WAIT_STEP_MS 50
-#define SYMBOLIZE_SECONDS 30
+#define SHORT_NAP_NS UINT64_C(500000)
+#define LONG_NAP_NS UINT64_C(20000000)
+#define BUSY_EVENTS 64
 
 struct run {
-	struct job *job;
-	struct recorder *recorder;
-	struct runtime_file *runtimes; /* ATTACH_MAX_RUNTIMES of them */
-	struct attachment attachment;
-	struct drain_pace pace;
-	bool waited;
+	struct tree tree;
+	pid_t pid; /* of the process that was asked for */
+	uint64_t duration_s;
 	uint64_t deadline_ns; /* UINT64_MAX: none; counted anew when recording begins */
-	uint64_t record_ns;   /* when recording began */
+	bool recording;	      /* of the first process, since the deadline was set */
 };
 
-/* Why the job is over now, if it is. `timeout` may be NULL for ever. */
-static enum job_reason wait_for_end(const struct run *run, const struct timespec *timeout)
+/* Whether that process has ended, as far as is known now. */
+static bool has_ended(int pidfd)
 {
-	struct pollfd fds[] = {
-		{.fd = run->job->pidfd, .events = POLLIN},
-		{.fd = run->job->stop_fd, .events = POLLIN},
-	};
+	struct pollfd ended = {.fd = pidfd, .events = POLLIN};
 
-	if (ppoll(fds, 2, timeout, NULL) > 0) {
-		if (fds[0].revents)
-			return JOB_EXIT;
-		if (fds[1].revents)
-			return job__wanted_stop(run->job);
+	return poll(&ended, 1, 0) > 0;
+}
+
+/* 0, -1 with *failure set and the job still the caller's. */
+static int start(struct run *run, struct job *job, struct failure *failure)
+{
+	struct tree *tree = &run->tree;
+	int usable = tree__open(tree, job, failure);
+
+	run->pid = job->process.pid;
+	run->duration_s = job->duration_s;
+	run->deadline_ns = job->duration_s ? job__now_ns() + job->duration_s * 1000000000u : UINT64_MAX;
+	if (usable < 0) {
+		if (has_ended(job->pidfd))
+			failure__set(failure, 422, "process %d ended while it was being attached to",
+				     (int)run->pid);
+		return -1;
+	}
+	if (usable > 0 && has_ended(job->pidfd))
+		return failure__set(failure, 422, "process %d ended while it was being attached to",
+				    (int)run->pid);
+	job__note_method(job, capture__method_name(tree->capture));
+	capture__enable(tree->capture);
+	tree->targets[0].attached_ns = job__now_ns();
+	if (usable == 0)
+		job__set_state(job, JOB_WAITING);
+	else if (!tree__begin(tree, &tree->targets[0], failure))
+		return -1;
+	return 0;
+}
+
+static struct target *first_of(struct run *run)
+{
+	for (size_t i = 0; i < run->tree.target_count; i++)
+		if (run->tree.targets[i].pid == run->pid)
+			return &run->tree.targets[i];
+	return NULL;
+}
+
+static bool anything_left(const struct run *run)
+{
+	for (size_t i = 0; i < run->tree.target_count; i++) {
+		const struct target *target = &run->tree.targets[i];
+
+		if (target->member || target->previous || target->pid == run->pid)
+			return true;
+	}
+	return false;
+}
+
+/* Why each target is over now, if it is. Read before the rings: what is seen of a process then is all there
+ * is. */
+static void read_reasons(struct run *run, enum job_reason reasons[TREE_MAX_TARGETS])
+{
+	struct tree *tree = &run->tree;
+
+	for (size_t i = 0; i < tree->target_count; i++) {
+		struct target *target = &tree->targets[i];
+
+		reasons[i] = JOB_GOES_ON;
+		if (has_ended(target->pidfd))
+			reasons[i] = JOB_EXIT;
+		else if (target->member)
+			reasons[i] = job__wanted_stop(target->member->job);
+		if (reasons[i] == JOB_GOES_ON && target->member && target->member->pace.changed_user)
+			reasons[i] = JOB_EXIT;
+		if (reasons[i] == JOB_GOES_ON && target->member && !tree->watch &&
+		    target->member->pace.replaced)
+			reasons[i] = JOB_EXIT;
+	}
+}
+
+/* The duration counts from when the first process is recorded. */
+static enum job_reason whole_reason(struct run *run)
+{
+	struct target *first = first_of(run);
+
+	if (!run->recording && first && first->member && first->member->recorder) {
+		run->recording = true;
+		if (run->duration_s)
+			run->deadline_ns = job__now_ns() + run->duration_s * 1000000000u;
 	}
 	return job__now_ns() >= run->deadline_ns ? JOB_DURATION : JOB_GOES_ON;
 }
 
-static enum job_reason look_for_end(const struct run *run)
+static void sleep_a_while(struct run *run, uint64_t nap_ns)
 {
-	return wait_for_end(run, &(struct timespec){0});
+	struct pollfd fds[2 * TREE_MAX_TARGETS + 1];
+	const struct timespec nap = {.tv_nsec = (long)nap_ns};
+	struct tree *tree = &run->tree;
+	size_t count = 0;
+
+	for (size_t i = 0; i < tree->target_count; i++) {
+		fds[count++] = (struct pollfd){.fd = tree->targets[i].pidfd, .events = POLLIN};
+		if (tree->targets[i].member)
+			fds[count++] = (struct pollfd){.fd = tree->targets[i].member->job->stop_fd,
+						       .events = POLLIN};
+	}
+	if (tree->watch)
+		fds[count++] = (struct pollfd){.fd = watch__fd(tree->watch), .events = POLLIN};
+	ppoll(fds, count, &nap, NULL);
 }
 
 /*
- * 1: runtimes are there, 0: the job is over before (*reason), -1 *failure.
- * While there is none the job is in the state "waiting".
+ * Until the last job of the tree is over. Detaching the first process, or its
+ * duration, ends all of them.
  */
-static int await_runtime(struct run *run, int *count, enum job_reason *reason, struct failure *failure)
-{
-	const struct timespec step = {.tv_nsec = WAIT_STEP_MS * 1000000};
-	uint64_t seen = 0;
-
-	for (;;) {
-		uint64_t now = process__map_signature(run->job->process.pid);
-
-		if (now != seen) {
-			struct process *process = &run->job->process;
-
-			/* It may have executed another program, even one of another user. */
-			if (run->waited && (process__read_ids(process->pid, process) != 0 ||
-					    !process__belongs_to(process, run->job->view.uid)))
-				return failure__set(failure, 403, "process %d changed its user",
-						    (int)process->pid);
-			seen = now;
-			*count = attach__find(process->pid, run->runtimes, failure);
-			if (*count > 0)
-				return 1;
-			if (*count < 0 && (!run->waited || look_for_end(run) == JOB_GOES_ON))
-				return -1;
-		}
-		if (!run->waited) {
-			run->waited = true;
-			job__set_state(run->job, JOB_WAITING);
-		}
-		*reason = wait_for_end(run, &step);
-		if (*reason != JOB_GOES_ON)
-			return 0;
-	}
-}
-
-struct started {
-	const struct process *process;
-	double ns_per_event;
-};
-
-static void show_start(struct job_view *view, const void *ctx)
-{
-	const struct started *started = ctx;
-
-	view->state = JOB_RUNNING;
-	view->start_ns = job__now_ns();
-	view->threads = started->process->threads;
-	view->ns_per_event = started->ns_per_event;
-	snprintf(view->exe, sizeof(view->exe), "%s", started->process->exe);
-	snprintf(view->cmd, sizeof(view->cmd), "%s", started->process->cmd);
-	snprintf(view->runtime, sizeof(view->runtime), "libgomp");
-}
-
-/* Probes in place, the trace begun, recording on: or nothing of all that. */
-static int start(struct run *run, int count, struct failure *failure)
-{
-	struct job *job = run->job;
-	struct recorder_capture about = {.runtime = "libgomp", .late = run->waited || !job->at_start};
-	struct started started = {.process = &job->process};
-	int error;
-
-	/* Fresh: since it was looked at first it may have executed another program. */
-	if (process__read(job->process.pid, &job->process) != 0)
-		return failure__set(failure, 422, "process %d ended while it was being attached to",
-				    (int)job->process.pid);
-	if (!process__belongs_to(&job->process, job->view.uid))
-		return failure__set(failure, 403, "process %d changed its user", (int)job->process.pid);
-	error = recorder__new(job->dirfd, &job->process, &run->recorder);
-	if (error)
-		return failure__set(failure, 503, "cannot write the trace of job %llu: %s",
-				    (unsigned long long)job->number, strerror(-error));
-	if (attach__open(job->process.pid, run->runtimes, (size_t)count, &run->attachment, failure) != 0) {
-		if (look_for_end(run) == JOB_EXIT)
-			failure__set(failure, 422, "process %d ended while it was being attached to",
-				     (int)job->process.pid);
-		return -1;
-	}
-	if (look_for_end(run) == JOB_EXIT)
-		return failure__set(failure, 422, "process %d ended while it was being attached to",
-				    (int)job->process.pid);
-	about.method = capture__method_name(run->attachment.capture);
-	about.ns_per_event = started.ns_per_event = run->attachment.ns_per_event;
-	about.attach_ns = job__now_ns();
-	error = recorder__begin(run->recorder, &about);
-	if (error)
-		return failure__set(failure, 503, "cannot write the trace of job %llu: %s",
-				    (unsigned long long)job->number, strerror(-error));
-	job__note_method(job, about.method);
-	capture__enable(run->attachment.capture);
-	run->record_ns = job__now_ns();
-	if (job->duration_s)
-		run->deadline_ns = run->record_ns + job->duration_s * 1000000000u;
-	job__change(job, show_start, &started);
-	return 0;
-}
-
-static int feed(void *ctx, unsigned int cpu, const struct ring_event *events, size_t count)
-{
-	recorder__feed(ctx, cpu, events, count);
-	return 0;
-}
-
 static enum job_reason record(struct run *run)
 {
-	enum job_reason reason;
+	enum job_reason reasons[TREE_MAX_TARGETS], whole = JOB_GOES_ON;
+	struct tree *tree = &run->tree;
+	uint64_t nap_ns = SHORT_NAP_NS;
 
-	drain__set_urgent(true);
-	drain_pace__start(&run->pace, run->job, run->record_ns);
-	do {
-		struct timespec nap;
-		long got = capture__poll(run->attachment.capture, feed, run->recorder);
+	while (whole == JOB_GOES_ON && anything_left(run)) {
+		size_t before;
+		long got;
 
-		drain_pace__tick(&run->pace, run->recorder, run->attachment.capture, got, &nap);
-		reason = wait_for_end(run, &nap);
-		if (reason == JOB_GOES_ON && run->pace.replaced)
-			reason = JOB_EXIT;
-	} while (reason == JOB_GOES_ON);
-	drain__set_urgent(false);
-	return reason;
-}
+		tree__follow(tree);
+		before = tree->target_count;
+		read_reasons(run, reasons);
+		got = tree__drain(tree);
+		for (size_t i = before; i > 0; i--) {
+			struct target *target = &tree->targets[i - 1];
 
-struct ended {
-	enum job_reason reason;
-	enum job_state state;
-	const char *error;
-};
-
-static void show_end(struct job_view *view, const void *ctx)
-{
-	const struct ended *ended = ctx;
-
-	view->reason = ended->reason;
-	view->end_ns = job__now_ns();
-	if (ended->error)
-		snprintf(view->error, sizeof(view->error), "%s", ended->error);
-	view->state = ended->state;
+			if (reasons[i - 1] == JOB_GOES_ON)
+				continue;
+			if (reasons[i - 1] != JOB_EXIT && target->pid == run->pid)
+				whole = reasons[i - 1];
+			else
+				tree__drop(tree, i - 1, reasons[i - 1]);
+		}
+		if (whole == JOB_GOES_ON)
+			whole = whole_reason(run);
+		if (whole != JOB_GOES_ON)
+			break;
+		if (got >= BUSY_EVENTS)
+			nap_ns = SHORT_NAP_NS;
+		else if (nap_ns < LONG_NAP_NS)
+			nap_ns = nap_ns * 2 < LONG_NAP_NS ? nap_ns * 2 : LONG_NAP_NS;
+		if (anything_left(run))
+			sleep_a_while(run, nap_ns);
+	}
+	return whole;
 }
 
 /* Recording stops at once, the rest may take its time. */
 static void end_recording(struct run *run, enum job_reason reason)
 {
-	const struct ended ended = {.reason = reason, .state = JOB_FINISHING};
-	struct recorder_loss losses[DRAIN_CAUSES];
-	size_t causes;
-	int error;
+	struct tree *tree = &run->tree;
 
-	capture__disable(run->attachment.capture);
+	capture__disable(tree->capture);
 	/* Programs that had passed the switch may still be writing. */
 	nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-	while (capture__poll(run->attachment.capture, feed, run->recorder) > 0)
+	while (tree__drain(tree) > 0)
 		;
-	causes = drain__losses(run->attachment.capture, recorder__counts(run->recorder), losses);
-	drain_pace__show(&run->pace, run->recorder, run->attachment.capture);
-	job__change(run->job, show_end, &ended);
-	capture__free(run->attachment.capture);
-	run->attachment.capture = NULL;
-	error = recorder__finish(run->recorder, job_reason__name(reason), losses, causes,
-				 job__patience(run->job, SYMBOLIZE_SECONDS));
-	run->recorder = NULL;
-	job__conclude(run->job, true, error);
-}
-
-/* It ended while it waited for a runtime. */
-static void end_waiting(struct run *run, enum job_reason reason)
-{
-	const struct ended ended = {
-		.reason = reason,
-		.state = JOB_FINISHING,
-		.error = reason == JOB_EXIT
-				 ? "the process ended without having used GCC's OpenMP runtime (libgomp.so)"
-				 : "the process had not used GCC's OpenMP runtime (libgomp.so) until then",
-	};
-
-	job__change(run->job, show_end, &ended);
-	job__conclude(run->job, false, 0);
-}
-
-/* It had been promised to record, and cannot. */
-static void end_failed(struct run *run, const struct failure *failure)
-{
-	const struct ended ended = {.reason = JOB_EXIT, .state = JOB_FINISHING, .error = failure->text};
-
-	log__line(LOG_WARNING, "job %llu: %s", (unsigned long long)run->job->number, failure->text);
-	job__change(run->job, show_end, &ended);
-	job__conclude(run->job, false, 0);
+	while (tree->target_count)
+		tree__drop(tree, tree->target_count - 1, reason);
 }
 
 void *job_run__thread(void *argument)
 {
-	struct run run = {.job = argument, .deadline_ns = UINT64_MAX};
 	struct failure failure = {.status = 0};
-	enum job_reason reason = JOB_GOES_ON;
-	int count = 0, found = -1;
+	struct run *run = calloc(1, sizeof(*run));
+	struct job *job = argument;
 
-	if (run.job->duration_s)
-		run.deadline_ns = job__now_ns() + run.job->duration_s * 1000000000u;
-	run.runtimes = calloc(ATTACH_MAX_RUNTIMES, sizeof(*run.runtimes));
-	if (!run.runtimes)
+	if (!run) {
 		failure__set(&failure, 503, "graind is out of memory");
-	else
-		found = await_runtime(&run, &count, &reason, &failure);
-	if (found > 0)
-		found = start(&run, count, &failure) == 0 ? 1 : -1;
-	free(run.runtimes);
-	if (found < 0) {
-		capture__free(run.attachment.capture);
-		recorder__free(run.recorder);
+		job__refuse(job, &failure);
+		return NULL;
 	}
-	/* Each of these gives the job away: exactly one is called. */
-	if (found > 0)
-		end_recording(&run, record(&run));
-	else if (found == 0)
-		end_waiting(&run, reason);
-	else if (run.waited)
-		end_failed(&run, &failure);
-	else
-		job__refuse(run.job, &failure);
+	if (start(run, job, &failure) != 0) {
+		/* The job stays with who asked for it. */
+		if (run->tree.target_count && run->tree.targets[0].member) {
+			recorder__free(run->tree.targets[0].member->recorder);
+			free(run->tree.targets[0].member);
+		}
+		tree__close(&run->tree);
+		job__refuse(job, &failure);
+	} else {
+		drain__set_urgent(true);
+		end_recording(run, record(run));
+		drain__set_urgent(false);
+		tree__close(&run->tree);
+	}
+	free(run);
 	/* What a large capture took is not kept for the next one. */
 	malloc_trim(0);
 	return NULL;

@@ -19,8 +19,8 @@ const char *job_state__name(enum job_state state)
 const char *job_reason__name(enum job_reason reason)
 {
 	static const char *const names[] = {
-		[JOB_GOES_ON] = "",	     [JOB_EXIT] = "exit",	  [JOB_DETACH] = "detach",
-		[JOB_DURATION] = "duration", [JOB_SHUTDOWN] = "shutdown",
+		[JOB_GOES_ON] = "",	 [JOB_EXIT] = "exit",	      [JOB_EXEC] = "exec",
+		[JOB_DETACH] = "detach", [JOB_DURATION] = "duration", [JOB_SHUTDOWN] = "shutdown",
 	};
 
 	return names[reason];
@@ -48,18 +48,21 @@ static json_t *real(double value)
 
 json_t *job_view__json(const struct job_view *view)
 {
-	return json_pack("{s:I, s:s, s:o, s:i, s:I, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, "
-			 "s:I, s:o, s:o, s:o, s:s}",
-			 "job", (json_int_t)view->number, "state", job_state__name(view->state), "error",
-			 text(view->error), "pid", (int)view->pid, "uid", (json_int_t)view->uid, "user",
-			 text(view->user), "exe", text(view->exe), "cmd", text(view->cmd), "runtime",
-			 view->runtime, "method", view->method, "threads", (json_int_t)view->threads,
-			 "start_ns", (json_int_t)view->start_ns, "end_ns", (json_int_t)view->end_ns, "grains",
-			 (json_int_t)view->grains, "events", (json_int_t)view->events, "events_per_s",
-			 real(view->events_per_s), "lost", (json_int_t)view->lost, "overhead_percent",
-			 real(view->overhead_percent), "ns_per_event", real(view->ns_per_event), "problems",
-			 view->problems ? json_deep_copy(view->problems) : json_array(), "reason",
-			 job_reason__name(view->reason));
+	return json_pack(
+		"{s:I, s:I, s:s, s:o, s:i, s:I, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, "
+		"s:I, s:o, s:o, s:o, s:o, s:s}",
+		"job", (json_int_t)view->number, "parent_job", (json_int_t)view->parent, "state",
+		job_state__name(view->state), "error", text(view->error), "pid", (int)view->pid, "uid",
+		(json_int_t)view->uid, "user", text(view->user), "exe", text(view->exe), "cmd",
+		text(view->cmd), "runtime", view->runtime, "method", view->method, "threads",
+		(json_int_t)view->threads, "start_ns", (json_int_t)view->start_ns, "end_ns",
+		(json_int_t)view->end_ns, "grains", (json_int_t)view->grains, "events",
+		(json_int_t)view->events, "events_per_s", real(view->events_per_s), "lost",
+		(json_int_t)view->lost, "overhead_percent", real(view->overhead_percent), "ns_per_event",
+		real(view->ns_per_event), "problems",
+		view->problems ? json_deep_copy(view->problems) : json_array(), "notes",
+		view->notes ? json_deep_copy(view->notes) : json_array(), "reason",
+		job_reason__name(view->reason));
 }
 
 void job_view__name_user(struct job_view *view)

@@ -17,10 +17,11 @@ enum job_state {
 	JOB_FAILED,
 };
 
-enum job_reason { JOB_GOES_ON, JOB_EXIT, JOB_DETACH, JOB_DURATION, JOB_SHUTDOWN };
+enum job_reason { JOB_GOES_ON, JOB_EXIT, JOB_EXEC, JOB_DETACH, JOB_DURATION, JOB_SHUTDOWN };
 
 struct job_view {
 	uint64_t number;
+	uint64_t parent; /* job of the process that this one comes from, 0 = none */
 	enum job_state state;
 	enum job_reason reason;
 	char error[600]; /* one line, "" = none */
@@ -34,6 +35,7 @@ struct job_view {
 	uint64_t grains, events, lost;
 	double events_per_s, overhead_percent, ns_per_event;
 	json_t *problems; /* array of names or NULL; owned by who owns the view */
+	json_t *notes;	  /* lines for people; likewise */
 };
 
 const char *job_state__name(enum job_state state);

@@ -195,11 +195,12 @@ void job__free(struct job *job)
 	if (job->stop_fd >= 0)
 		close(job->stop_fd);
 	json_decref(job->view.problems);
+	json_decref(job->view.notes);
 	free(job);
 }
 
-int job__enter(struct jobs *jobs, const struct process *process, pid_t pid, struct job **out,
-	       struct failure *failure)
+int job__enter(struct jobs *jobs, const struct process *process, pid_t pid, uint64_t parent_job,
+	       struct job **out, struct failure *failure)
 {
 	struct job *job = calloc(1, sizeof(*job)), *other;
 	size_t of_user = 0;
@@ -214,7 +215,9 @@ int job__enter(struct jobs *jobs, const struct process *process, pid_t pid, stru
 	pthread_mutex_lock(&jobs->lock);
 	for (other = jobs->first; other; other = other->next) {
 		of_user += other->view.uid == process->uid;
-		if (pid && other->view.pid == pid)
+		/* One that is being concluded may have been that of the program before. */
+		if (pid && other->view.pid == pid && other->view.state != JOB_FINISHING &&
+		    other->number != parent_job)
 			break;
 	}
 	if (job->stop_fd < 0)
@@ -241,6 +244,7 @@ int job__enter(struct jobs *jobs, const struct process *process, pid_t pid, stru
 	if (!error) {
 		job->view = (struct job_view){
 			.number = job->number,
+			.parent = parent_job,
 			.state = JOB_STARTING,
 			.pid = pid,
 			.uid = process->uid,
@@ -303,4 +307,17 @@ void job__refuse(struct job *job, const struct failure *failure)
 	job->refused = *failure;
 	pthread_cond_broadcast(&jobs->changed);
 	pthread_mutex_unlock(&jobs->lock);
+}
+
+void job__discard(struct job *job)
+{
+	struct jobs *jobs = job->jobs;
+
+	pthread_mutex_lock(&jobs->lock);
+	while (job->awaited)
+		pthread_cond_wait(&jobs->changed, &jobs->lock);
+	job_store__delete(jobs->store, job->number);
+	job__take_out(job);
+	pthread_mutex_unlock(&jobs->lock);
+	job__free(job);
 }

@@ -5,6 +5,7 @@
 #include "daemon/graind/background.h"
 #include "daemon/graind/listen.h"
 #include "daemon/graind/log.h"
+#include "daemon/graind/plan_cache.h"
 #include "daemon/graind/privileges.h"
 #include "daemon/graind/worker.h"
 
@@ -184,6 +185,7 @@ static int set_up(struct daemon *daemon, const struct options *options)
 		log__line(LOG_ERR, "%s", err.text);
 		return error == -EACCES || error == -EPERM ? EXIT_DENIED : 1;
 	}
+	plan_cache__open(state_dir);
 	daemon->socket = absolute(or_environment(options->socket, ENV_SOCKET, DEFAULT_SOCKET));
 	if (!daemon->socket) {
 		log__line(LOG_ERR, "cannot tell where the socket is: %s", strerror(errno));
@@ -283,7 +285,8 @@ int main(int argc, char **argv)
 	struct daemon daemon = {.listen_fd = -1, .signal_fd = -1, .idle_fd = -1, .report_fd = -1};
 	int status;
 
-	if (argc > 1 && (!strcmp(argv[1], WORKER_SYMBOLIZE) || !strcmp(argv[1], WORKER_SUMMARY)))
+	if (argc > 1 && (!strcmp(argv[1], WORKER_SYMBOLIZE) || !strcmp(argv[1], WORKER_SUMMARY) ||
+			 !strcmp(argv[1], WORKER_PLAN)))
 		return worker__main(argc, argv);
 	argp_program_version_hook = print_version;
 	argp_err_exit_status = 2;

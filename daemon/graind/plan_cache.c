@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/plan_cache.h"
+#include "daemon/graind/filed_plans.h"
+#include "daemon/graind/log.h"
+#include "daemon/graind/worker.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -7,8 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#define KEPT 8
+#define KEPT 32
+#define PLAN_SECONDS 20
+#define PLAN_BYTES (1u << 20)
 
 struct cached_plan {
 	struct probe_plan *plan;
@@ -36,35 +42,100 @@ static void drop_user(struct cached_plan *plan)
 	}
 }
 
-/* The planner knows the file by its descriptor only. */
-static void name_file(struct uprobes_error *err, const char *path, const char *name)
+void plan_cache__open(const char *state_dir)
 {
-	char text[sizeof(err->text)], *found;
+	int error = filed_plans__open(state_dir);
 
-	while ((found = strstr(err->text, path))) {
-		snprintf(text, sizeof(text), "%.*s%.200s%s", (int)(found - err->text), err->text, name,
-			 found + strlen(path));
-		strcpy(err->text, text);
-		if (strstr(name, path))
-			return;
+	if (error)
+		log__line(LOG_WARNING, "probe plans are not kept in %s: %s", state_dir, strerror(-error));
+}
+
+/* The worker does not know the file's name. */
+static void name_file(struct uprobes_error *err, const char *text, const char *name)
+{
+	const char *found = strstr(text, WORKER_PLAN_NAME);
+	size_t before = found ? (size_t)(found - text) : 0;
+
+	snprintf(err->text, sizeof(err->text), "%.*s%.300s%.400s", (int)before, text, found ? name : "",
+		 found ? found + strlen(WORKER_PLAN_NAME) : text);
+	for (char *at = err->text; *at; at++)
+		if ((unsigned char)*at < 0x20)
+			*at = ' ';
+}
+
+/* "error CODE TEXT" of the worker. */
+static int take_error(char *text, const char *name, struct uprobes_error *err)
+{
+	char *rest;
+	long code;
+
+	if (strncmp(text, "error\t", 6))
+		return 0;
+	code = strtol(text + 6, &rest, 10);
+	rest[strcspn(rest, "\n")] = 0;
+	name_file(err, rest + (*rest == '\t'), name);
+	return code == ENOENT || code == ENOEXEC || code == ENOMEM ? (int)-code : -ENOTSUP;
+}
+
+/* What the worker says is checked like what a file says. */
+static int ask_worker(int fd, const char *name, char **text, struct uprobes_error *err)
+{
+	const struct worker worker = {
+		.work = WORKER_PLAN,
+		.uid = geteuid(),
+		.gid = getegid(),
+		.input = fd,
+		.seconds = PLAN_SECONDS,
+		.max_output = PLAN_BYTES,
+	};
+	size_t size;
+	int error = worker__run(&worker, text, &size);
+
+	if (error)
+		snprintf(err->text, sizeof(err->text), "looking for probe points in %.300s failed: %s", name,
+			 error == -ETIMEDOUT ? "it took too long"
+			 : error == -ECHILD  ? "the file is damaged"
+					     : strerror(-error));
+	return error == -ECHILD || error == -ETIMEDOUT || error == -EFBIG ? -ENOTSUP : error;
+}
+
+static int make_plan(int fd, const char *name, struct probe_plan **out, struct uprobes_error *err)
+{
+	char *text = NULL;
+	bool filed = filed_plans__read(fd, &text) == 0;
+	int error = filed ? 0 : ask_worker(fd, name, &text, err);
+
+	if (!error)
+		error = take_error(text, name, err);
+	if (!error) {
+		error = probe_plan__read(name, text, out);
+		if (!error) {
+			error = probe_plan__check(*out, fd);
+			if (error)
+				probe_plan__free(*out);
+		}
+		if (error)
+			snprintf(err->text, sizeof(err->text), "the probe plan of %.300s is not usable",
+				 name);
 	}
+	if (!error && !filed)
+		filed_plans__write(fd, text);
+	free(text);
+	return error == -EBADMSG ? -ENOTSUP : error;
 }
 
 static int create(int fd, const char *name, const struct stat *file, struct cached_plan **out,
 		  struct uprobes_error *err)
 {
 	struct cached_plan *made = calloc(1, sizeof(*made));
-	char path[64];
 	int error;
 
 	if (!made) {
 		snprintf(err->text, sizeof(err->text), "out of memory");
 		return -ENOMEM;
 	}
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	error = probe_plan__create(path, &made->plan, err);
+	error = make_plan(fd, name, &made->plan, err);
 	if (error) {
-		name_file(err, path, name);
 		free(made);
 		return error;
 	}

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Probe plans of the runtime files met lately: planning takes a good part of a second. */
+/*
+ * Probe plans: made by a worker without privileges, kept in memory for the
+ * files met lately and in the state directory for all graind to come.
+ */
 #ifndef GRAIND_PLAN_CACHE_H
 #define GRAIND_PLAN_CACHE_H
 
 #include "uprobes/plan.h"
 
 struct cached_plan;
+
+/* Keeps plans below this directory; without it, or when it cannot be used, in memory only. */
+void plan_cache__open(const char *state_dir);
 
 /*
  * The plan of the open file `fd`, which people know as `name`. Errors as

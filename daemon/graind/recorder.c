@@ -6,25 +6,29 @@
 #include "daemon/graind/symbols.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define MAX_TRACE_BYTES (16ull << 30)
 #define REFRESH_NS 100000000u
 /* Files opened before a site in them was seen: a short program may be gone by then. */
 #define OPEN_EARLY 16
 #define QUOTED_MAX (2 * 4096 + 3)
+#define IDENTS_FROM_MEMORY 1024 /* read from the process, as far as there are so many */
 
 struct recorder {
 	struct process process;
 	struct trace_writer *writer;
-	struct site_set sites;
+	struct site_set sites, idents;
 	struct module_table modules;
 	struct ring_to_trace ring;
 	size_t sites_seen;     /* of sites.list, whose module was looked for */
+	size_t idents_seen;    /* of idents.list, whose text was read */
 	size_t modules_told;   /* of modules, whose line is in the trace */
 	uint64_t refreshed_ns; /* when the mappings were read last */
 	int error;
@@ -57,6 +61,8 @@ int recorder__new(int dirfd, const struct process *process, struct recorder **ou
 	recorder->process = *process;
 	error = site_set__init(&recorder->sites);
 	if (!error)
+		error = site_set__init(&recorder->idents);
+	if (!error)
 		error = trace_writer__create(dirfd, TRACE_FILE, &opts, &recorder->writer);
 	if (!error)
 		error = machine__describe(recorder->writer);
@@ -68,6 +74,7 @@ int recorder__new(int dirfd, const struct process *process, struct recorder **ou
 	}
 	recorder->ring.writer = recorder->writer;
 	recorder->ring.sites = &recorder->sites;
+	recorder->ring.idents = &recorder->idents;
 	recorder->ring.tgid = process->pid;
 	*out = recorder;
 	return 0;
@@ -111,7 +118,7 @@ static void refresh_modules(struct recorder *recorder)
 	tell_modules(recorder);
 }
 
-int recorder__begin(struct recorder *recorder, const struct recorder_capture *capture)
+static int tell_process(struct recorder *recorder, const char *runtime)
 {
 	const struct process *process = &recorder->process;
 	char *exe = malloc(QUOTED_MAX), *cmd = malloc(QUOTED_MAX);
@@ -122,9 +129,22 @@ int recorder__begin(struct recorder *recorder, const struct recorder_capture *ca
 		trace_writer__quote(process->cmd, cmd, QUOTED_MAX);
 		error = trace_writer__textf(
 			recorder->writer, "@process pid=%d uid=%u exe=%s cmd=%s runtime=%s threads=%" PRIu32,
-			(int)process->pid, (unsigned int)process->uid, exe, cmd, capture->runtime,
-			process->threads);
+			(int)process->pid, (unsigned int)process->uid, exe, cmd, runtime, process->threads);
 	}
+	free(exe);
+	free(cmd);
+	return error;
+}
+
+void recorder__runtime(struct recorder *recorder, const char *runtime)
+{
+	keep_error(recorder, tell_process(recorder, runtime));
+}
+
+int recorder__begin(struct recorder *recorder, const struct recorder_capture *capture)
+{
+	int error = tell_process(recorder, capture->runtime);
+
 	if (!error && capture->ns_per_event > 0)
 		error = trace_writer__textf(recorder->writer,
 					    "@capture source=uprobes method=%s ns_per_event=%.1f "
@@ -135,8 +155,6 @@ int recorder__begin(struct recorder *recorder, const struct recorder_capture *ca
 		error = trace_writer__textf(recorder->writer,
 					    "@capture source=uprobes method=%s attach_ns=%" PRIu64 " late=%d",
 					    capture->method, capture->attach_ns, capture->late);
-	free(exe);
-	free(cmd);
 	if (error)
 		return error;
 	refresh_modules(recorder);
@@ -168,9 +186,43 @@ static void look_at_new_sites(struct recorder *recorder)
 	}
 }
 
+/*
+ * The strings of idents are read from the program's file at the end; code that was made in memory has
+ * them nowhere else. What is kept is small, and printable.
+ */
+static void look_at_new_idents(struct recorder *recorder)
+{
+	char path[64], text[IDENT_BYTES];
+	int fd = -1;
+
+	for (; recorder->idents_seen < recorder->idents.count; recorder->idents_seen++) {
+		struct site *ident = &recorder->idents.list[recorder->idents_seen];
+		ssize_t got;
+		size_t length = 0;
+
+		if (recorder->idents_seen >= IDENTS_FROM_MEMORY || ident->address > INT64_MAX)
+			continue;
+		if (fd < 0 && still_the_same(recorder)) {
+			snprintf(path, sizeof(path), "/proc/%d/mem", (int)recorder->process.pid);
+			fd = open(path, O_RDONLY | O_CLOEXEC);
+		}
+		if (fd < 0)
+			continue;
+		got = pread(fd, text, sizeof(text), (off_t)ident->address);
+		while (got > 0 && length < (size_t)got && (unsigned char)text[length] >= 0x20 &&
+		       text[length] != 0x7f)
+			length++;
+		if (length && length < (size_t)got && !text[length])
+			ident->text = strdup(text);
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
 void recorder__tick(struct recorder *recorder, bool flush)
 {
 	look_at_new_sites(recorder);
+	look_at_new_idents(recorder);
 	if (flush)
 		keep_error(recorder, trace_writer__flush(recorder->writer));
 }
@@ -202,8 +254,9 @@ int recorder__finish(struct recorder *recorder, const char *reason, const struct
 
 	look_at_new_sites(recorder);
 	keep_error(recorder, trace_writer__flush(recorder->writer));
-	keep_error(recorder, symbols__write(recorder->writer, &recorder->sites, &recorder->modules,
-					    recorder->process.uid, recorder->process.gid, symbolize_seconds));
+	keep_error(recorder,
+		   symbols__write(recorder->writer, &recorder->sites, &recorder->idents, &recorder->modules,
+				  recorder->process.uid, recorder->process.gid, symbolize_seconds));
 	for (size_t i = 0; i < count; i++)
 		tell_loss(recorder, losses[i].cause, losses[i].count);
 	tell_loss(recorder, "trace-file", recorder__dropped(recorder));
@@ -225,6 +278,7 @@ void recorder__free(struct recorder *recorder)
 	if (recorder->writer)
 		trace_writer__abandon(recorder->writer);
 	site_set__free(&recorder->sites);
+	site_set__free(&recorder->idents);
 	module_table__free(&recorder->modules);
 	free(recorder);
 }

@@ -16,7 +16,7 @@ struct recorder;
 int recorder__new(int dirfd, const struct process *process, struct recorder **out);
 
 struct recorder_capture {
-	const char *runtime, *method; /* "libgomp", "uprobe_multi" */
+	const char *runtime, *method; /* "libgomp", "libomp" or "libgomp+libomp"; "uprobe_multi" */
 	double ns_per_event;	      /* 0 = unknown */
 	uint64_t attach_ns;	      /* when recording began */
 	bool late;		      /* the program ran already */
@@ -24,6 +24,9 @@ struct recorder_capture {
 
 /* Tells of the process and the capture; before the first event. */
 int recorder__begin(struct recorder *recorder, const struct recorder_capture *capture);
+
+/* Another runtime was loaded later: what recorder_capture.runtime would be now. */
+void recorder__runtime(struct recorder *recorder, const char *runtime);
 
 /* Events of other processes are left out. */
 void recorder__feed(struct recorder *recorder, unsigned int cpu, const struct ring_event *events,

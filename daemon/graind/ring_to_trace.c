@@ -6,15 +6,69 @@
 
 #define BATCH 256
 
-/* What libgomp's GOMP_task is told in its flags argument. */
+/* What libgomp's GOMP_task and GOMP_taskloop are told in their flags argument. */
 enum gomp_task_flag {
 	GOMP_UNTIED = 1 << 0,
 	GOMP_FINAL = 1 << 1,
 	GOMP_MERGEABLE = 1 << 2,
 	GOMP_DEPEND = 1 << 3,
 	GOMP_PRIORITY = 1 << 4,
+	GOMP_NOGROUP = 1 << 11,
 	GOMP_DETACH = 1 << 13,
 };
+
+/* Of these the numbers are the same in both formats, bit by bit. */
+#define SAME(name) _Static_assert((int)RING_##name == (int)TRACE_##name, #name)
+SAME(TASK_UNTIED);
+SAME(TASK_FINAL);
+SAME(TASK_MERGEABLE);
+SAME(TASK_PRIORITY);
+SAME(TASK_DETACH);
+SAME(TASK_OF_TASKLOOP);
+SAME(TASK_SPLIT);
+SAME(TASK_NOGROUP);
+SAME(TASK_TARGET);
+_Static_assert((int)RING_TASK_HAS_DEPEND == (int)TRACE_TASK_DEPEND, "TASK_DEPEND");
+SAME(DEPEND_IN);
+SAME(DEPEND_OUT);
+SAME(DEPEND_INOUT);
+SAME(DEPEND_MUTEXINOUTSET);
+SAME(DEPEND_INOUTSET);
+SAME(DEPEND_ALL);
+SAME(DEPEND_UNREAD);
+SAME(CANCEL_PARALLEL);
+SAME(CANCEL_LOOP);
+SAME(CANCEL_SECTIONS);
+SAME(CANCEL_TASKGROUP);
+SAME(CANCEL_POINT);
+SAME(LOOP_STATIC);
+SAME(LOOP_DYNAMIC);
+SAME(LOOP_GUIDED);
+SAME(LOOP_AUTO);
+SAME(LOOP_RUNTIME);
+SAME(LOOP_ORDERED);
+SAME(LOOP_NONMONOTONIC);
+SAME(LOOP_DOACROSS);
+SAME(LOOP_UNSIGNED);
+SAME(LOOP_OF_REGION);
+SAME(LOOP_UPPER_EXCLUSIVE);
+SAME(LOOP_IS_SECTIONS);
+SAME(LOOP_BOUNDS_HIDDEN);
+SAME(LOOP_DISTRIBUTE);
+SAME(LOCK_CRITICAL);
+SAME(LOCK_ORDERED);
+SAME(LOCK_OMP);
+SAME(LOCK_DOACROSS);
+SAME(LOCK_ATOMIC);
+SAME(WAIT_TASKWAIT);
+SAME(WAIT_TASKGROUP);
+SAME(WAIT_BARRIER);
+SAME(WAIT_REGION_END);
+SAME(WAIT_TASKWAIT_DEPEND);
+SAME(WAIT_BARRIER_IMPLICIT);
+SAME(WAIT_TASKYIELD);
+_Static_assert(RING_SECTIONS_OF_REGION == TRACE_SECTIONS_OF_REGION, "SECTIONS_OF_REGION");
+_Static_assert(RING_REGION_TEAMS == TRACE_REGION_TEAMS, "REGION_TEAMS");
 
 static const uint8_t kinds[RING_KIND_MAX] = {
 	[RING_TASK_CREATE] = TRACE_TASK_CREATE,
@@ -33,75 +87,150 @@ static const uint8_t kinds[RING_KIND_MAX] = {
 	[RING_GROUP_BEGIN] = TRACE_GROUP_BEGIN,
 	[RING_SINGLE] = TRACE_SINGLE,
 	[RING_LOST] = TRACE_LOST,
+	[RING_DEPEND] = TRACE_DEPEND,
+	[RING_TASK_BOUNDS] = TRACE_TASK_BOUNDS,
+	[RING_TASKLOOP_BEGIN] = TRACE_TASKLOOP_BEGIN,
+	[RING_TASKLOOP_END] = TRACE_TASKLOOP_END,
+	[RING_TASK_FULFILL] = TRACE_TASK_FULFILL,
+	[RING_CANCEL] = TRACE_CANCEL,
+	[RING_LOOP_BEGIN] = TRACE_LOOP_BEGIN,
+	[RING_LOOP_PARAMS] = TRACE_LOOP_PARAMS,
+	[RING_CHUNK_NEXT] = TRACE_CHUNK_NEXT,
+	[RING_CHUNK_BEGIN] = TRACE_CHUNK_BEGIN,
+	[RING_CHUNK_STRIDE] = TRACE_CHUNK_STRIDE,
+	[RING_LOOP_END] = TRACE_LOOP_END,
+	[RING_SECTIONS_BEGIN] = TRACE_SECTIONS_BEGIN,
+	[RING_SECTION_NEXT] = TRACE_SECTION_NEXT,
+	[RING_SECTION_BEGIN] = TRACE_SECTION_BEGIN,
+	[RING_SECTIONS_END] = TRACE_SECTIONS_END,
+	[RING_SINGLE_END] = TRACE_SINGLE_END,
+	[RING_LOCK_WAIT] = TRACE_LOCK_WAIT,
+	[RING_STATIC_SHARE] = TRACE_STATIC_SHARE,
 };
 
-static uint32_t task_flags(uint32_t gomp)
+static uint32_t task_flags(uint32_t arg)
 {
-	return (gomp & GOMP_UNTIED ? TRACE_TASK_UNTIED : 0u) | (gomp & GOMP_FINAL ? TRACE_TASK_FINAL : 0u) |
-	       (gomp & GOMP_MERGEABLE ? TRACE_TASK_MERGEABLE : 0u) |
-	       (gomp & GOMP_DEPEND ? TRACE_TASK_DEPEND : 0u) |
-	       (gomp & GOMP_PRIORITY ? TRACE_TASK_PRIORITY : 0u) |
-	       (gomp & GOMP_DETACH ? TRACE_TASK_DETACH : 0u);
-}
-
-static uint32_t wait_kind(uint32_t ring)
-{
-	static const uint8_t waits[] = {
-		[RING_WAIT_TASKWAIT] = TRACE_WAIT_TASKWAIT,
-		[RING_WAIT_TASKGROUP] = TRACE_WAIT_TASKGROUP,
-		[RING_WAIT_BARRIER] = TRACE_WAIT_BARRIER,
-		[RING_WAIT_REGION_END] = TRACE_WAIT_REGION_END,
-	};
-
-	return ring < sizeof(waits) ? waits[ring] : 0;
+	if (!(arg & RING_TASK_RAW_GOMP))
+		return arg;
+	return (arg & GOMP_UNTIED ? TRACE_TASK_UNTIED : 0u) | (arg & GOMP_FINAL ? TRACE_TASK_FINAL : 0u) |
+	       (arg & GOMP_MERGEABLE ? TRACE_TASK_MERGEABLE : 0u) |
+	       (arg & GOMP_DEPEND ? TRACE_TASK_DEPEND : 0u) |
+	       (arg & GOMP_PRIORITY ? TRACE_TASK_PRIORITY : 0u) |
+	       (arg & GOMP_NOGROUP ? TRACE_TASK_NOGROUP : 0u) | (arg & GOMP_DETACH ? TRACE_TASK_DETACH : 0u) |
+	       /* GCC uses neither: they are of the program that read the flags */
+	       (arg & (RING_TASK_OF_TASKLOOP | RING_TASK_SPLIT));
 }
 
 static const char *wait_name(uint32_t wait)
 {
 	switch (wait) {
-	case TRACE_WAIT_TASKWAIT:
+	case RING_WAIT_TASKWAIT:
+	case RING_WAIT_TASKWAIT_DEPEND:
 		return "taskwait";
-	case TRACE_WAIT_TASKGROUP:
+	case RING_WAIT_TASKGROUP:
 		return "taskgroup";
+	case RING_WAIT_TASKYIELD:
+		return "taskyield";
 	default:
 		return "barrier";
 	}
+}
+
+static const char *lock_name(uint32_t lock)
+{
+	switch (lock) {
+	case RING_LOCK_CRITICAL:
+		return "critical";
+	case RING_LOCK_ORDERED:
+	case RING_LOCK_DOACROSS:
+		return "ordered";
+	case RING_LOCK_ATOMIC:
+		return "atomic";
+	default:
+		return "lock";
+	}
+}
+
+/* A call site, with what the compiler says of it where it does. */
+static void note_call(struct ring_to_trace *to, uint64_t site, uint64_t ident, const char *kind)
+{
+	struct site *known = site_set__add(to->sites, site, kind, true);
+
+	if (!ident)
+		return;
+	site_set__add(to->idents, ident, "ident", false);
+	if (known && !known->ident)
+		known->ident = ident;
 }
 
 /* arg in the trace's numbers, sites and counters. */
 static void interpret(struct ring_to_trace *to, const struct ring_event *in, struct trace_event *out)
 {
 	struct ring_counts *counts = &to->counts;
+	struct site *site;
 
 	switch (in->kind) {
 	case RING_TASK_CREATE:
 	case RING_UNDEFERRED_BEGIN:
 		counts->grains++;
-		out->arg = in->arg & RING_TASK_RAW_GOMP ? task_flags(in->arg) : in->arg;
-		site_set__add(to->sites, in->site, "task", true);
+		out->arg = task_flags(in->arg);
+		note_call(to, in->site, in->extra, "task");
+		break;
+	case RING_TASKLOOP_BEGIN:
+		out->arg = task_flags(in->arg);
+		note_call(to, in->site, in->extra, "taskloop");
 		break;
 	case RING_TASK_BEGIN:
 		site_set__add(to->sites, in->site, "task", false);
 		break;
 	case RING_REGION_BEGIN:
-		site_set__add(to->sites, in->site, "parallel", true);
+		note_call(to, in->site, in->extra, in->arg & RING_REGION_TEAMS ? "teams" : "parallel");
 		break;
 	case RING_TEAM_START:
 		if (in->arg > counts->largest_team)
 			counts->largest_team = in->arg;
 		break;
 	case RING_MEMBER_BEGIN:
+		/* the number tells how many there are, where nothing else does */
+		if (in->arg >= counts->largest_team && in->arg < UINT32_MAX)
+			counts->largest_team = in->arg + 1;
 		site_set__add(to->sites, in->site, "parallel", false);
 		break;
 	case RING_WAIT_BEGIN:
-		out->arg = wait_kind(in->arg);
-		site_set__add(to->sites, in->site, wait_name(out->arg), true);
-		break;
-	case RING_WAIT_END:
-		out->arg = wait_kind(in->arg);
+		note_call(to, in->site, in->extra, wait_name(in->arg));
 		break;
 	case RING_GROUP_BEGIN:
-		site_set__add(to->sites, in->site, "taskgroup", true);
+		note_call(to, in->site, in->extra, "taskgroup");
+		break;
+	case RING_SINGLE:
+		note_call(to, in->site, in->extra, "single");
+		break;
+	case RING_CANCEL:
+		note_call(to, in->site, in->extra, "cancel");
+		break;
+	case RING_LOOP_BEGIN:
+		note_call(to, in->site, 0, in->arg & RING_LOOP_IS_SECTIONS ? "sections" : "loop");
+		to->loop_site = in->site;
+		to->loop_tid = in->tid;
+		break;
+	case RING_LOOP_PARAMS:
+		note_call(to, to->loop_tid == in->tid ? to->loop_site : 0, in->site, "loop");
+		to->loop_site = 0;
+		break;
+	case RING_CHUNK_BEGIN:
+	case RING_SECTION_BEGIN:
+		counts->grains++;
+		break;
+	case RING_SECTIONS_BEGIN:
+		note_call(to, in->site, in->extra, "sections");
+		break;
+	case RING_LOCK_WAIT:
+		note_call(to, in->site, 0, lock_name(in->arg));
+		break;
+	case RING_STATIC_SHARE:
+		site = site_set__add(to->sites, in->site, "loop", true);
+		if (site)
+			site->share = true;
 		break;
 	case RING_LOST:
 		counts->lost_reported += in->arg;

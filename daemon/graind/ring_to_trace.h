@@ -16,7 +16,7 @@ struct ring_event;
 
 struct ring_counts {
 	uint64_t events;	/* handed to the trace */
-	uint64_t grains;	/* task creations among them */
+	uint64_t grains;	/* task creations, chunks and sections among them */
 	uint64_t lost_reported; /* events that RING_LOST events say are missing */
 	uint64_t foreign;	/* of other processes, left out */
 	uint64_t unknown;	/* of a kind that this program does not know, left out */
@@ -26,8 +26,10 @@ struct ring_counts {
 
 struct ring_to_trace {
 	struct trace_writer *writer;
-	struct site_set *sites;
+	struct site_set *sites, *idents;
 	pid_t tgid;
+	uint64_t loop_site; /* of the loop whose parameters come next */
+	uint32_t loop_tid;
 	struct ring_counts counts;
 };
 

@@ -7,6 +7,7 @@
 #include "daemon/graind/drain.h"
 #include "daemon/graind/job.h"
 #include "daemon/graind/log.h"
+#include "daemon/graind/watch.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,21 +28,34 @@
 #define SHORT_NAP_NS 500000
 #define LONG_NAP_NS 16000000
 #define BUSY_EVENTS 64
+#define EXECUTED 1024
 
 /* A process that is recorded. */
 struct member {
 	struct job *job;
 	struct recorder *recorder;
 	struct drain_pace pace;
-	long got; /* events in the last poll */
+	uint64_t until_ns; /* later events are those of another program */
+	long got;	   /* events in the last poll */
+};
+
+/* A process that has executed its program while the session saw it. */
+struct executed {
+	pid_t pid;
+	uint64_t time_ns;
+	uint64_t parent_job; /* of its program before */
 };
 
 struct session {
 	struct job *job;
 	struct capture *capture;
 	double ns_per_event;
+	struct watch *watch; /* NULL: processes are seen by their events only */
 	struct runtime_file files[MAX_FILES];
+	uint64_t attached_ns[MAX_FILES]; /* when the file's probes were in place */
 	size_t file_count, attached_count;
+	struct executed executed[EXECUTED]; /* the latest ones */
+	size_t executed_at;
 	struct member members[MAX_MEMBERS];
 	size_t member_count;
 	pid_t refused[REFUSED]; /* processes that got no job, so that each is tried once */
@@ -67,52 +80,56 @@ static void add_file(struct session *session, const struct runtime_file *file)
 
 	if (session->file_count == MAX_FILES || has_file(session, file))
 		return;
-	session->files[session->file_count++] = *file;
+	session->files[session->file_count] = *file;
+	session->attached_ns[session->file_count++] = UINT64_MAX;
 	if (attach__add(session->capture, file, &failure) != 0)
 		log__line(LOG_WARNING, "job %llu: %s", (unsigned long long)session->job->number,
 			  failure.text);
-	else
+	else {
+		session->attached_ns[session->file_count - 1] = job__now_ns();
 		session->attached_count++;
+	}
 }
 
-static void add_system_file(struct session *session)
+static void add_system_files(struct session *session)
 {
-	struct runtime_file *file = calloc(1, sizeof(*file));
-	struct stat st;
+	struct runtime_file *files = calloc(2, sizeof(*files));
+	int count = files ? attach__system(files) : 0;
 
-	if (file && runtime_find__system(file->path, sizeof(file->path)) == 0 && stat(file->path, &st) == 0) {
-		snprintf(file->opened, sizeof(file->opened), "%s", file->path);
-		file->device = st.st_dev;
-		file->inode = st.st_ino;
-		add_file(session, file);
-	}
-	free(file);
+	for (int i = 0; i < count; i++)
+		add_file(session, &files[i]);
+	free(files);
+}
+
+static void add_files_of(struct session *session, pid_t pid)
+{
+	struct runtime_file *found = calloc(ATTACH_MAX_RUNTIMES, sizeof(*found));
+	struct failure ignored;
+	int count = found && pid != getpid() ? attach__find(pid, found, &ignored) : 0;
+
+	for (int i = 0; i < count; i++)
+		add_file(session, &found[i]);
+	free(found);
 }
 
 /* The runtimes of the processes that are there. */
 static void add_mapped_files(struct session *session)
 {
-	struct runtime_file *found = calloc(ATTACH_MAX_RUNTIMES, sizeof(*found));
 	DIR *directory = opendir("/proc");
 	struct dirent *entry;
 
-	while (found && directory && (entry = readdir(directory))) {
-		pid_t pid = isdigit((unsigned char)entry->d_name[0]) ? atoi(entry->d_name) : 0;
-		struct failure ignored;
-		int count = pid && pid != getpid() ? attach__find(pid, found, &ignored) : 0;
-
-		for (int i = 0; i < count; i++)
-			add_file(session, &found[i]);
+	while (directory && (entry = readdir(directory))) {
+		if (isdigit((unsigned char)entry->d_name[0]))
+			add_files_of(session, atoi(entry->d_name));
 	}
 	if (directory)
 		closedir(directory);
-	free(found);
 }
 
 /* ---- processes come and go -------------------------------------------- */
 
 struct begun {
-	const char *method;
+	const char *runtime, *method;
 	double ns_per_event;
 };
 
@@ -121,28 +138,61 @@ static void show_begin(struct job_view *view, const void *ctx)
 	const struct begun *begun = ctx;
 
 	view->state = JOB_RUNNING;
-	snprintf(view->runtime, sizeof(view->runtime), "libgomp");
+	snprintf(view->runtime, sizeof(view->runtime), "%s", begun->runtime);
 	snprintf(view->method, sizeof(view->method), "%s", begun->method);
 	view->ns_per_event = begun->ns_per_event;
 }
 
+static const struct executed *find_executed(const struct session *session, pid_t pid)
+{
+	for (size_t i = 1; i <= EXECUTED && i <= session->executed_at; i++) {
+		const struct executed *executed = &session->executed[(session->executed_at - i) % EXECUTED];
+
+		if (executed->pid == pid)
+			return executed;
+	}
+	return NULL;
+}
+
+/* The runtimes of the process, and whether their probes may have come after their first use. */
+static const char *look_at(const struct session *session, pid_t pid, const struct executed *executed,
+			   bool *late)
+{
+	struct runtime_file *found = calloc(ATTACH_MAX_RUNTIMES, sizeof(*found));
+	struct failure ignored;
+	int count = found ? attach__find(pid, found, &ignored) : 0;
+	const char *name = attach__name(found, count < 0 ? 0 : count);
+
+	*late = !executed;
+	for (int i = 0; i < count; i++) {
+		for (size_t k = 0; k < session->file_count; k++) {
+			if (session->files[k].inode == found[i].inode &&
+			    session->files[k].device == found[i].device && executed)
+				*late |= session->attached_ns[k] > executed->time_ns;
+		}
+	}
+	free(found);
+	return name;
+}
+
 static bool open_member(struct session *session, struct member *member, pid_t pid)
 {
+	const struct executed *executed = find_executed(session, pid);
 	struct recorder_capture about = {
-		.runtime = "libgomp",
 		.method = capture__method_name(session->capture),
 		.ns_per_event = session->ns_per_event,
-		.attach_ns = job__now_ns(),
-		.late = true,
+		.attach_ns = executed ? executed->time_ns : job__now_ns(),
 	};
-	struct begun begun = {about.method, session->ns_per_event};
+	struct begun begun = {NULL, about.method, session->ns_per_event};
 	struct process *process = calloc(1, sizeof(*process));
 	struct failure failure;
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	int error = pidfd < 0 || !process ? -1 : process__read(pid, process);
 
+	about.runtime = begun.runtime = look_at(session, pid, executed, &about.late);
 	if (!error)
-		error = job__enter(session->job->jobs, process, pid, &member->job, &failure);
+		error = job__enter(session->job->jobs, process, pid, executed ? executed->parent_job : 0,
+				   &member->job, &failure);
 	if (error) {
 		if (pidfd >= 0)
 			close(pidfd);
@@ -169,12 +219,12 @@ static void refuse(struct session *session, pid_t pid)
 	session->refused[session->refused_at++ % REFUSED] = pid;
 }
 
-static struct member *find_member(struct session *session, pid_t pid)
+static struct member *find_member(struct session *session, pid_t pid, uint64_t time_ns)
 {
 	struct member *member;
 
 	for (size_t i = 0; i < session->member_count; i++) {
-		if (session->members[i].job->process.pid == pid)
+		if (session->members[i].job->process.pid == pid && time_ns < session->members[i].until_ns)
 			return &session->members[i];
 	}
 	for (size_t i = 0; i < REFUSED; i++) {
@@ -182,7 +232,7 @@ static struct member *find_member(struct session *session, pid_t pid)
 			return NULL;
 	}
 	member = &session->members[session->member_count];
-	*member = (struct member){0};
+	*member = (struct member){.until_ns = UINT64_MAX};
 	if (pid != getpid() && session->member_count < MAX_MEMBERS && open_member(session, member, pid)) {
 		session->member_count++;
 		return member;
@@ -221,7 +271,7 @@ static void close_member(struct session *session, size_t index, enum job_reason 
 	struct member *member = &session->members[index];
 	struct ending *ending = malloc(sizeof(*ending));
 
-	drain_pace__show(&member->pace, member->recorder, NULL);
+	drain_pace__show(&member->pace, member->recorder, NULL, NULL);
 	job__change(member->job, show_ending, &reason);
 	if (!ending || (*ending = (struct ending){member->job, member->recorder, reason},
 			job__start_thread(end_member, ending) != 0)) {
@@ -241,8 +291,12 @@ static int feed(void *ctx, unsigned int cpu, const struct ring_event *events, si
 	while (count) {
 		pid_t pid;
 		size_t run = ring_to_trace__same_process(events, count, &pid);
-		struct member *member = find_member(session, pid);
+		struct member *member = find_member(session, pid, events[0].time_ns);
 
+		for (size_t i = 1; member && i < run; i++) {
+			if (events[i].time_ns >= member->until_ns)
+				run = i;
+		}
 		if (member) {
 			recorder__feed(member->recorder, cpu, events, run);
 			member->got += (long)run;
@@ -268,7 +322,46 @@ static enum job_reason member_reason(const struct member *member)
 		if (fds[1].revents)
 			return job__wanted_stop(member->job);
 	}
-	return member->pace.replaced ? JOB_EXIT : JOB_GOES_ON;
+	if (member->until_ns != UINT64_MAX)
+		return JOB_EXEC;
+	return member->pace.replaced || member->pace.changed_user ? JOB_EXIT : JOB_GOES_ON;
+}
+
+static void on_exec(struct session *session, const struct watch_event *event)
+{
+	struct executed *executed = &session->executed[session->executed_at++ % EXECUTED];
+
+	*executed = (struct executed){.pid = event->pid, .time_ns = event->time_ns};
+	for (size_t i = 0; i < session->member_count; i++) {
+		struct member *member = &session->members[i];
+
+		if (member->job->process.pid != event->pid || member->until_ns != UINT64_MAX)
+			continue;
+		member->until_ns = event->time_ns;
+		executed->parent_job = member->job->number;
+	}
+	for (size_t i = 0; i < REFUSED; i++) {
+		if (session->refused[i] == event->pid)
+			session->refused[i] = 0;
+	}
+}
+
+/* Programs that were executed, and files that a process was the first to map. */
+static void follow(struct session *session)
+{
+	struct watch_event event;
+
+	if (!session->watch)
+		return;
+	watch__sync(session->watch);
+	while (watch__next(session->watch, &event)) {
+		if (event.kind == WATCH_EXEC)
+			on_exec(session, &event);
+		else if (event.kind == WATCH_MAP)
+			add_files_of(session, event.pid);
+		else if (event.kind == WATCH_MISSED)
+			add_mapped_files(session);
+	}
 }
 
 /* Reasons are read before the rings: what is seen of a process then is all there is. */
@@ -279,6 +372,7 @@ static long drain(struct session *session)
 	struct timespec ignored;
 	long got;
 
+	follow(session);
 	for (size_t i = 0; i < before; i++) {
 		reasons[i] = member_reason(&session->members[i]);
 		session->members[i].got = 0;
@@ -287,13 +381,13 @@ static long drain(struct session *session)
 	for (size_t i = 0; i < session->member_count; i++) {
 		struct member *member = &session->members[i];
 
-		drain_pace__tick(&member->pace, member->recorder, NULL, member->got, &ignored);
+		drain_pace__tick(&member->pace, member->recorder, NULL, NULL, member->got, &ignored);
 	}
 	for (size_t i = before; i > 0; i--) {
 		if (reasons[i - 1] == JOB_GOES_ON)
 			continue;
 		/* A process that was detached from goes on, but not as another job. */
-		if (reasons[i - 1] != JOB_EXIT)
+		if (reasons[i - 1] != JOB_EXIT && reasons[i - 1] != JOB_EXEC)
 			refuse(session, session->members[i - 1].job->process.pid);
 		close_member(session, i - 1, reasons[i - 1]);
 	}
@@ -304,11 +398,14 @@ static int open_capture(struct session *session, struct failure *failure)
 {
 	struct attachment attachment;
 
-	if (attach__open(0, NULL, 0, &attachment, failure) != 0)
+	if (attach__open(false, &attachment, failure) != 0)
 		return -1;
 	session->capture = attachment.capture;
 	session->ns_per_event = attachment.ns_per_event;
-	add_system_file(session);
+	if (watch__open(true, &session->watch) != 0)
+		log__line(LOG_WARNING, "job %llu: new runtimes are not seen: no perf events",
+			  (unsigned long long)session->job->number);
+	add_system_files(session);
 	add_mapped_files(session);
 	if (session->attached_count)
 		return 0;
@@ -320,12 +417,15 @@ static enum job_reason record(struct session *session)
 	struct job *job = session->job;
 	uint64_t end_ns = job->duration_s ? job__now_ns() + job->duration_s * 1000000000u : UINT64_MAX;
 	long nap_ns = SHORT_NAP_NS;
-	struct pollfd stop = {.fd = job->stop_fd, .events = POLLIN};
+	struct pollfd fds[] = {
+		{.fd = job->stop_fd, .events = POLLIN},
+		{.fd = session->watch ? watch__fd(session->watch) : -1, .events = POLLIN},
+	};
 
 	for (;;) {
 		const struct timespec nap = {.tv_nsec = nap_ns};
 
-		if (ppoll(&stop, 1, &nap, NULL) > 0)
+		if (ppoll(fds, 2, &nap, NULL) > 0 && fds[0].revents)
 			return job__wanted_stop(job);
 		if (job__now_ns() >= end_ns)
 			return JOB_DURATION;
@@ -353,6 +453,7 @@ static void end(struct session *session, enum job_reason reason)
 			  (unsigned long long)(losses.ring_full + losses.overwritten),
 			  (unsigned long long)session->foreign);
 	capture__free(session->capture);
+	watch__close(session->watch);
 	job__change(session->job, show_ending, &reason);
 	job__conclude(session->job, false, 0);
 }
@@ -372,11 +473,12 @@ void *session__thread(void *argument)
 	session->job = argument;
 	if (open_capture(session, &failure) != 0) {
 		capture__free(session->capture);
+		watch__close(session->watch);
 		free(session);
 		job__refuse(argument, &failure);
 		return NULL;
 	}
-	begun = (struct begun){capture__method_name(session->capture), session->ns_per_event};
+	begun = (struct begun){"", capture__method_name(session->capture), session->ns_per_event};
 	job__note_method(session->job, begun.method);
 	capture__enable(session->capture);
 	job__change(session->job, show_begin, &begun);

@@ -4,15 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define SLOTS (1u << 17)
-
-_Static_assert(SITES_MAX <= SLOTS / 2, "probing ends at a free slot");
+_Static_assert(SITES_MAX <= SITE_SLOTS / 2, "probing ends at a free slot");
 
 int site_set__init(struct site_set *set)
 {
 	struct site_set made = {
 		.list = calloc(SITES_MAX, sizeof(*made.list)),
-		.slots = calloc(SLOTS, sizeof(*made.slots)),
+		.slots = calloc(SITE_SLOTS, sizeof(*made.slots)),
 	};
 
 	if (!made.list || !made.slots) {
@@ -25,24 +23,27 @@ int site_set__init(struct site_set *set)
 
 void site_set__free(struct site_set *set)
 {
+	for (size_t i = 0; i < set->count; i++)
+		free(set->list[i].text);
 	free(set->list);
 	free(set->slots);
 	*set = (struct site_set){0};
 }
 
-void site_set__add_new(struct site_set *set, uint64_t address, const char *kind, bool is_return)
+struct site *site_set__add_new(struct site_set *set, uint64_t address, const char *kind, bool is_return)
 {
 	size_t slot = site_set__slot(address);
 
 	while (set->slots[slot]) {
 		if (set->list[set->slots[slot] - 1].address == address)
-			return;
-		slot = (slot + 1) & (SLOTS - 1);
+			return &set->list[set->slots[slot] - 1];
+		slot = (slot + 1) & (SITE_SLOTS - 1);
 	}
 	if (set->count == SITES_MAX) {
 		set->refused++;
-		return;
+		return NULL;
 	}
-	set->list[set->count++] = (struct site){address, kind, is_return};
+	set->list[set->count++] = (struct site){.address = address, .kind = kind, .is_return = is_return};
 	set->slots[slot] = (uint32_t)set->count;
+	return &set->list[set->count - 1];
 }

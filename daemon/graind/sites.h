@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The distinct code addresses in the events of one process, at most SITES_MAX. */
+/*
+ * The distinct code addresses in the events of one process, at most SITES_MAX; also used for the
+ * addresses of source strings (idents) in them.
+ */
 #ifndef GRAIND_SITES_H
 #define GRAIND_SITES_H
 
@@ -8,11 +11,15 @@
 #include <stdint.h>
 
 #define SITES_MAX 65536
+#define SITE_SLOTS (1u << 17)
 
 struct site {
 	uint64_t address;
 	const char *kind; /* static: "task", "parallel", ... as in the log's @source */
 	bool is_return;	  /* a return address: what is meant is the call before it */
+	bool share;	  /* a call of omp_get_num_threads: maybe an inline static loop */
+	uint64_t ident;	  /* source string that the compiler gave of this site, 0 none */
+	char *text;	  /* of an ident: read while the process ran, or NULL */
 };
 
 struct site_set {
@@ -25,22 +32,22 @@ struct site_set {
 int site_set__init(struct site_set *set);
 void site_set__free(struct site_set *set); /* of its contents */
 
-void site_set__add_new(struct site_set *set, uint64_t address, const char *kind, bool is_return);
+struct site *site_set__add_new(struct site_set *set, uint64_t address, const char *kind, bool is_return);
 
 static inline size_t site_set__slot(uint64_t address)
 {
 	return (size_t)((address * 0x9e3779b97f4a7c15u) >> (64 - 17));
 }
 
-/* Remembers the address unless it is there already. */
-static inline void site_set__add(struct site_set *set, uint64_t address, const char *kind, bool is_return)
+/* Remembers the address unless it is there already; NULL for address 0 and when there are too many. */
+static inline struct site *site_set__add(struct site_set *set, uint64_t address, const char *kind,
+					 bool is_return)
 {
 	uint32_t at = set->slots[site_set__slot(address)];
 
 	if (at && set->list[at - 1].address == address)
-		return;
-	if (address)
-		site_set__add_new(set, address, kind, is_return);
+		return &set->list[at - 1];
+	return address ? site_set__add_new(set, address, kind, is_return) : NULL;
 }
 
 #endif

@@ -19,6 +19,13 @@ struct answer {
 	const char *function, *file, *module;
 	uint64_t offset;
 	uint32_t line;
+	bool static_loop;
+};
+
+/* What the compiler says in an ident: ";FILE;FUNCTION;LINE;COLUMN;;". */
+struct ident {
+	char file[IDENT_BYTES], function[IDENT_BYTES];
+	uint32_t line;
 };
 
 struct source {
@@ -34,7 +41,8 @@ static const char *base_name(const char *path)
 }
 
 /* The questions, in a file that the worker reads as its input. */
-static int write_questions(const struct site_set *sites, const struct module_table *modules)
+static int write_questions(const struct site_set *sites, const struct site_set *idents,
+			   const struct module_table *modules)
 {
 	int fd = memfd_create("graind-sites", MFD_CLOEXEC);
 	FILE *file = fd < 0 ? NULL : fdopen(dup(fd), "w");
@@ -55,7 +63,10 @@ static int write_questions(const struct site_set *sites, const struct module_tab
 				module->end, module->offset, module->fd, module->path);
 	}
 	for (size_t i = 0; i < sites->count; i++)
-		fprintf(file, "address %" PRIx64 " %d\n", sites->list[i].address, sites->list[i].is_return);
+		fprintf(file, "address %" PRIx64 " %d %d\n", sites->list[i].address, sites->list[i].is_return,
+			sites->list[i].share);
+	for (size_t i = 0; i < idents->count; i++)
+		fprintf(file, "ident %" PRIx64 "\n", idents->list[i].address);
 	if (ferror(file))
 		error = -EIO;
 	if (fclose(file) != 0)
@@ -67,15 +78,15 @@ static int write_questions(const struct site_set *sites, const struct module_tab
 	return fd;
 }
 
-static int ask(const struct site_set *sites, const struct module_table *modules, uid_t uid, gid_t gid,
-	       unsigned int seconds, char **output)
+static int ask(const struct site_set *sites, const struct site_set *idents,
+	       const struct module_table *modules, uid_t uid, gid_t gid, unsigned int seconds, char **output)
 {
 	int *keep = calloc(modules->count + 1, sizeof(*keep)), input, error;
 	size_t kept = 0, size;
 
 	if (!keep)
 		return -ENOMEM;
-	input = write_questions(sites, modules);
+	input = write_questions(sites, idents, modules);
 	if (input < 0) {
 		free(keep);
 		return input;
@@ -91,7 +102,8 @@ static int ask(const struct site_set *sites, const struct module_table *modules,
 					     .keep = keep,
 					     .keep_count = kept,
 					     .seconds = seconds,
-					     .max_output = sites->count * ANSWER_BYTES_PER_SITE + 4096},
+					     .max_output = sites->count * ANSWER_BYTES_PER_SITE +
+							   idents->count * (IDENT_BYTES + 32) + 4096},
 			    output, &size);
 	close(input);
 	free(keep);
@@ -104,10 +116,10 @@ static int ask(const struct site_set *sites, const struct module_table *modules,
  */
 static bool parse_answer(char *text, uint64_t address, struct answer *out)
 {
-	char *fields[6], *end;
+	char *fields[7], *end;
 	unsigned long long line;
 
-	for (size_t i = 0; i < 6; i++) {
+	for (size_t i = 0; i < 7; i++) {
 		fields[i] = strsep(&text, "\t");
 		if (!fields[i] || strlen(fields[i]) > 1023)
 			return false;
@@ -127,6 +139,7 @@ static bool parse_answer(char *text, uint64_t address, struct answer *out)
 	out->function = fields[3];
 	out->file = fields[4];
 	out->module = fields[5];
+	out->static_loop = !strcmp(fields[6], "static");
 	return true;
 }
 
@@ -194,38 +207,155 @@ static int number_source(struct trace_writer *writer, void **tree, uint32_t *cou
 	return trace_writer__textf(writer, "@source %" PRIu32 " %s", *number, text);
 }
 
-int symbols__write(struct trace_writer *writer, const struct site_set *sites,
-		   const struct module_table *modules, uid_t uid, gid_t gid, unsigned int seconds)
+/*
+ * The strings, by the index of their address in `idents`: the file's, else what the process had there,
+ * else NULL. `rest` is what the worker said behind its last site; the strings are inside it.
+ */
+static const char **take_idents(const struct site_set *idents, char *rest)
 {
-	char *output = NULL, *rest, *text;
+	const char **texts = calloc(idents->count + 1, sizeof(*texts));
+
+	for (size_t i = 0; texts && i < idents->count; i++) {
+		char *line = rest ? strsep(&rest, "\n") : NULL, *address = line ? strsep(&line, "\t") : NULL;
+
+		texts[i] = idents->list[i].text;
+		if (line && strtoull(address, NULL, 16) == idents->list[i].address && line[0] &&
+		    strlen(line) < IDENT_BYTES)
+			texts[i] = line;
+	}
+	return texts;
+}
+
+static const char *ident_of(const struct site *site, const struct site_set *idents, const char *const *texts)
+{
+	if (!site->ident)
+		return NULL;
+	for (size_t slot = site_set__slot(site->ident); idents->slots[slot]; slot = (slot + 1) % SITE_SLOTS) {
+		size_t index = idents->slots[slot] - 1;
+
+		if (idents->list[index].address == site->ident)
+			return texts[index];
+	}
+	return NULL;
+}
+
+/* Compilers without debug information say "unknown" and line 0. */
+static bool parse_ident(const char *text, struct ident *out)
+{
+	const char *function, *line;
+	char *end;
+	unsigned long number;
+
+	if (text[0] != ';' || !(function = strchr(text + 1, ';')) || !(line = strchr(function + 1, ';')))
+		return false;
+	number = strtoul(line + 1, &end, 10);
+	if (*end != ';' || !number || number > UINT32_MAX)
+		return false;
+	out->line = (uint32_t)number;
+	snprintf(out->file, sizeof(out->file), "%.*s", (int)(function - text - 1), text + 1);
+	snprintf(out->function, sizeof(out->function), "%.*s", (int)(line - function - 1), function + 1);
+	return out->file[0] && out->function[0];
+}
+
+/*
+ * What the debug information does not tell, the ident may. It has the line of the directive where debug
+ * information has that of what was made of it, a line or two on.
+ */
+static void complete(struct answer *answer, const char *text, struct ident *ident)
+{
+	if (!text || !parse_ident(text, ident))
+		return;
+	if (!answer->file[0] || !answer->line) {
+		answer->file = ident->file;
+		answer->line = ident->line;
+		answer->function = ident->function;
+	} else if (!strcmp(base_name(answer->file), base_name(ident->file))) {
+		answer->line = ident->line;
+	}
+	if (!answer->function[0] || answer->function[0] == '.')
+		answer->function = ident->function;
+}
+
+static int write_sites(struct trace_writer *writer, const struct site_set *sites,
+		       const struct site_set *idents, const struct module_table *modules, char **rest,
+		       const char *const *texts, char *text, struct ident *ident)
+{
 	void *tree = NULL;
 	uint32_t sources = 0;
 	int error = 0;
 
-	if (!sites->count)
-		return 0;
-	text = malloc(SOURCE_MAX);
-	if (!text)
-		return -ENOMEM;
-	if (ask(sites, modules, uid, gid, seconds, &output) != 0)
-		output = NULL;
-	rest = output;
 	for (size_t i = 0; i < sites->count && !error; i++) {
 		const struct site *site = &sites->list[i];
-		char *line = rest ? strsep(&rest, "\n") : NULL;
+		char *line = *rest ? strsep(rest, "\n") : NULL;
 		struct answer answer;
 		uint32_t number;
 
 		if (!line || !parse_answer(line, site->address, &answer) || !answer.module[0])
 			fall_back(modules, site->address, &answer);
+		complete(&answer, ident_of(site, idents, texts), ident);
 		describe(&answer, site->kind, text, SOURCE_MAX);
 		error = number_source(writer, &tree, &sources, text, &number);
 		if (!error)
-			error = trace_writer__textf(writer, "@site 0x%" PRIx64 " source=%" PRIu32,
-						    site->address, number);
+			error = trace_writer__textf(writer, "@site 0x%" PRIx64 " source=%" PRIu32 "%s",
+						    site->address, number,
+						    answer.static_loop ? " loop=static" : "");
 	}
 	tdestroy(tree, free_source);
+	return error;
+}
+
+static int write_idents(struct trace_writer *writer, const struct site_set *idents, const char *const *texts,
+			char *text)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < idents->count && !error; i++) {
+		if (!texts[i])
+			continue;
+		trace_writer__quote(texts[i], text, SOURCE_MAX);
+		error = trace_writer__textf(writer, "@ident 0x%" PRIx64 " text=%s", idents->list[i].address,
+					    text);
+	}
+	return error;
+}
+
+/* Behind the first `lines` lines. */
+static char *skip_lines(char *text, size_t lines)
+{
+	for (; text && lines; lines--) {
+		text = strchr(text, '\n');
+		text = text ? text + 1 : NULL;
+	}
+	return text;
+}
+
+int symbols__write(struct trace_writer *writer, const struct site_set *sites, const struct site_set *idents,
+		   const struct module_table *modules, uid_t uid, gid_t gid, unsigned int seconds)
+{
+	char *output = NULL, *rest, *text = malloc(SOURCE_MAX);
+	struct ident *ident = malloc(sizeof(*ident));
+	const char **texts = NULL;
+	int error = -ENOMEM;
+
+	if (!text || !ident)
+		goto out;
+	error = 0;
+	if (!sites->count && !idents->count)
+		goto out;
+	if (ask(sites, idents, modules, uid, gid, seconds, &output) != 0)
+		output = NULL;
+	rest = output;
+	texts = take_idents(idents, skip_lines(output, sites->count));
+	if (!texts)
+		error = -ENOMEM;
+	if (!error)
+		error = write_sites(writer, sites, idents, modules, &rest, texts, text, ident);
+	if (!error)
+		error = write_idents(writer, idents, texts, text);
+out:
+	free(texts);
 	free(output);
 	free(text);
+	free(ident);
 	return error;
 }

@@ -14,6 +14,11 @@
 
 #define WORKER_SYMBOLIZE "--worker-symbolize"
 #define WORKER_SUMMARY "--worker-summary"
+#define WORKER_PLAN "--worker-plan"
+/* What the plan's worker calls the file that it does not know by name. */
+#define WORKER_PLAN_NAME                                                                                     \
+	"\x7f"                                                                                               \
+	"file"
 
 struct worker {
 	const char *work; /* WORKER_... */
@@ -39,8 +44,9 @@ int worker__main(int argc, char **argv);
 /* Gives up every right but those of the user; 0, or a negative errno. */
 int worker__confine(uid_t uid, gid_t gid);
 
-/* What the two kinds do: stdin -> stdout; the exit status. */
+/* What each kind does: stdin -> stdout; the exit status. */
 int worker__symbolize(void);
+int worker__plan(void);
 int worker__summary(uint64_t job);
 
 #endif

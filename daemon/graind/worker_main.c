@@ -187,6 +187,8 @@ int worker__main(int argc, char **argv)
 		return 125;
 	if (!strcmp(argv[1], WORKER_SYMBOLIZE))
 		return worker__symbolize();
+	if (!strcmp(argv[1], WORKER_PLAN))
+		return worker__plan();
 	if (!strcmp(argv[1], WORKER_SUMMARY))
 		return worker__summary(job);
 	return 2;

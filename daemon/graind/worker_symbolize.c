@@ -2,15 +2,19 @@
 /*
  * Lines on standard input, numbers in hexadecimal but for FD:
  *   mapping START END OFFSET FD PATH
- *   address ADDRESS IS_RETURN
- * For each address one line: ADDRESS LINE OFFSET, FUNCTION, FILE and MODULE,
- * separated by tabs; LINE in decimal.
+ *   address ADDRESS IS_RETURN SHARE
+ *   ident ADDRESS
+ * For each address one line: ADDRESS LINE OFFSET, FUNCTION, FILE, MODULE and LOOP, separated by tabs;
+ * LINE in decimal; LOOP is "static" when SHARE is not 0 and it is a call of omp_get_num_threads that
+ * divides the iterations of a loop, else "-". For each ident one line: ADDRESS and the string there.
  */
 #include "daemon/graind/worker.h"
 
+#include "daemon/graind/symbols.h"
 #include "uprobes/symbolize.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,17 +42,31 @@ static void look_up(struct symbolizer *symbolizer, const char *rest)
 {
 	struct symbol symbol;
 	uint64_t address;
-	int is_return;
+	int is_return, share;
+	bool divides;
 
-	if (sscanf(rest, "%" SCNx64 " %d", &address, &is_return) != 2)
+	if (sscanf(rest, "%" SCNx64 " %d %d", &address, &is_return, &share) != 3)
 		return;
 	if (symbolizer__lookup(symbolizer, address, is_return, &symbol) != 0)
 		memset(&symbol, 0, sizeof(symbol));
 	harmless(symbol.function);
 	harmless(symbol.file);
 	harmless(symbol.module);
-	printf("%" PRIx64 "\t%u\t%" PRIx64 "\t%s\t%s\t%s\n", address, symbol.line, symbol.module_offset,
-	       symbol.function, symbol.file, symbol.module);
+	divides = share && symbolizer__is_static_loop(symbolizer, address);
+	printf("%" PRIx64 "\t%u\t%" PRIx64 "\t%s\t%s\t%s\t%s\n", address, symbol.line, symbol.module_offset,
+	       symbol.function, symbol.file, symbol.module, divides ? "static" : "-");
+}
+
+static void tell_ident(struct symbolizer *symbolizer, const char *rest)
+{
+	char text[IDENT_BYTES];
+	uint64_t address;
+
+	if (sscanf(rest, "%" SCNx64, &address) != 1)
+		return;
+	if (symbolizer__string(symbolizer, address, text, sizeof(text)) != 0)
+		text[0] = '\0';
+	printf("%" PRIx64 "\t%s\n", address, text);
 }
 
 int worker__symbolize(void)
@@ -67,6 +85,8 @@ int worker__symbolize(void)
 			add_mapping(symbolizer, line + 8);
 		else if (!strncmp(line, "address ", 8))
 			look_up(symbolizer, line + 8);
+		else if (!strncmp(line, "ident ", 6))
+			tell_ident(symbolizer, line + 6);
 	}
 	free(line);
 	symbolizer__free(symbolizer);

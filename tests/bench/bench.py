@@ -9,7 +9,7 @@ usage: bench.py BUILD_DIRECTORY [--short] [--checks] [ROW...]
           best counts, which the row says; with --checks it is skipped if it
           still misses while other processes kept the machine busy
 --checks  "ok - "/"not ok - " lines instead of a table
-ROW       only these: fib1 fib2 grains200 loss analysis idle
+ROW       only these: fib1 fib2 chunks grains200 loss analysis idle
 
 Runs with and without probes alternate, a pair at a time, so that a machine
 that gets slower does so for both; the programs time their own task phase.
@@ -174,6 +174,27 @@ def fib(threads, target):
     row("added per hit, " + name, "%.0f" % (added / hits), "ns", None, True, "%.2f hits per task" % hits)
 
 
+def chunks(target):
+    pairs = 3 if SHORT else 15
+    n, rounds = 20000, 11
+
+    def measure():
+        plain, probed = [], []
+        for _ in range(pairs):
+            plain.append(program("chunks", n, rounds, threads=1)["ns_per_chunk"])
+            own, summary = profiled("chunks", n, rounds, threads=1)
+            probed.append(own["ns_per_chunk"])
+            if summary["events"]["lost"]:
+                fail("events lost")
+            if summary["events"]["seen"] < 2 * own["chunks"]:
+                fail("%d events of %d chunks" % (summary["events"]["seen"], own["chunks"]))
+        return statistics.median(probed) - statistics.median(plain), statistics.median(plain)
+
+    (added, plain), note, others = best_of(measure, lambda r: r[0] <= target)
+    row("added per chunk, dynamic,1, 1 thread", "%.0f" % added, "ns", "<= %d" % target, added <= target,
+        "a chunk takes %.0f ns%s" % (plain, "; " + note if note else ""), others)
+
+
 def grains200():
     pairs = 3 if SHORT else 15
     spin = statistics.median(program("grains200")["spin"] for _ in range(3))
@@ -203,6 +224,62 @@ def loss():
     row("tasks missing or incomplete at that rate",
         own["tasks"] - summary["grains"]["tasks"] + summary["grains"]["incomplete"], "", "0",
         summary["grains"]["tasks"] == own["tasks"] and summary["grains"]["incomplete"] == 0)
+
+
+def sleeper():
+    """A process that has mapped libgomp and does nothing."""
+    p = subprocess.Popen([B + "/tests/omp/loop_forever", "600000", T + "/sleeper"], env=ENV,
+                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(0.5)
+    p.send_signal(signal.SIGSTOP)
+    return p
+
+
+def attaching():
+    process = sleeper()
+    try:
+        for name in "libgomp.so.1", "libomp.so.5":
+            path = next((line.split()[-1] for line in subprocess.run(
+                ["ldconfig", "-p"], capture_output=True, text=True).stdout.splitlines()
+                if line.split()[:1] == [name]), None)
+            if not path:
+                fail("no %s is installed" % name)
+
+            def measure():
+                runs = [json.loads(command([B + "/tests/tools/attach_cost", path, str(process.pid)]).stdout)
+                        for _ in range(5 if SHORT else 15)]
+                return {key: statistics.median(r[key] for r in runs) for key in runs[0]}
+
+            costs, note, others = best_of(measure, lambda c: c["plan_ms"] <= 300 and c["attach_ms"] <= 30 and
+                                          c["detach_ms"] <= 300)
+            for key, what, target in (("plan_ms", "planning", 300), ("attach_ms", "attach", 30),
+                                      ("detach_ms", "detach", 300)):
+                row("%s of %s" % (what, name), "%.1f" % costs[key], "ms", "<= %d" % target,
+                    costs[key] <= target, "%d points%s" % (costs["points"], "; " + note if note else ""), others)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def uninvolved():
+    process = sleeper()
+    pairs = 5 if SHORT else 15
+    try:
+        def measure():
+            plain, beside = [], []
+            for _ in range(pairs):
+                plain.append(program("fib", 24, 16, 3, threads=1)["ns_per_task"])
+                job = command([B + "/grainctl", "attach", str(process.pid)]).stdout.split()[-1]
+                beside.append(program("fib", 24, 16, 3, threads=1)["ns_per_task"])
+                command([B + "/grainctl", "detach", job])
+            return statistics.median(beside) / statistics.median(plain)
+
+        ratio, note, others = best_of(measure, lambda r: r <= 1.02)
+        row("time of a program beside a profiled one", "%.3f" % ratio, "x", "<= 1.02", ratio <= 1.02,
+            "the same libgomp%s" % ("; " + note if note else ""), others)
+    finally:
+        process.kill()
+        process.wait()
 
 
 def measured(argv):
@@ -277,8 +354,11 @@ def main():
         with Graind() as graind:
             attempt("fib1", lambda: fib(1, 3500))
             attempt("fib2", lambda: fib(2, 5000))
+            attempt("chunks", lambda: chunks(2000))
             attempt("grains200", grains200)
             attempt("loss", loss)
+            attempt("attaching", attaching)
+            attempt("uninvolved", uninvolved)
             attempt("idle", lambda: idle(graind))
     except (RuntimeError, OSError) as e:
         row("graind", "-", "", "-", False, str(e))

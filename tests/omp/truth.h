@@ -48,9 +48,10 @@ struct truth {
 	struct truth *next;   /* all nodes of the thread that made it */
 	struct truth *runs;   /* the context that executes a single */
 	unsigned ordinal, line, children, regions, threads;
-	unsigned barriers; /* of a member: passed so far */
-	unsigned singles;  /* of a member: met so far */
-	unsigned joins;	   /* taskwaits and taskgroup ends so far */
+	unsigned barriers;	  /* of a member: passed so far */
+	unsigned singles;	  /* of a member: met so far */
+	unsigned loops, sections; /* of a member: met so far */
+	unsigned joins;		  /* taskwaits and taskgroup ends so far */
 	struct truth_group *group;
 	/* As of its creation. */
 	struct truth_group *in_group;
@@ -59,7 +60,8 @@ struct truth {
 	struct truth *outer;		     /* whose creation it runs in */
 	unsigned long long begin_ns, end_ns; /* its body, from inside */
 	pid_t tid;
-	unsigned char *wait_kind; /* per join: 1 taskwait, 2 taskgroup end */
+	unsigned char
+		*wait_kind; /* per join: 1 taskwait, 2 taskgroup end, 3 taskwait with depend, joins nothing */
 };
 
 static FILE *truth_out;
@@ -85,7 +87,7 @@ static inline void truth__open(const char *path)
 
 static inline struct truth *truth__new(enum truth_kind kind, struct truth *parent, unsigned ordinal, int line)
 {
-	struct truth *t = calloc(1, sizeof(*t));
+	struct truth *t = (struct truth *)calloc(1, sizeof(*t));
 	struct truth *old = __atomic_load_n(&truth_all, __ATOMIC_RELAXED);
 
 	if (!t)
@@ -182,7 +184,7 @@ static inline void truth__end(struct truth *t)
 
 static inline void truth__joined(struct truth *ctx, unsigned char kind)
 {
-	ctx->wait_kind = realloc(ctx->wait_kind, ctx->joins + 1);
+	ctx->wait_kind = (unsigned char *)realloc(ctx->wait_kind, ctx->joins + 1);
 	if (!ctx->wait_kind)
 		abort();
 	ctx->wait_kind[ctx->joins++] = kind;
@@ -201,7 +203,7 @@ static inline void truth__group_begin(struct truth *in)
 
 	if (!truth_out)
 		return;
-	g = calloc(1, sizeof(*g));
+	g = (struct truth_group *)calloc(1, sizeof(*g));
 	if (!g)
 		abort();
 	ctx = truth__context(in);
@@ -276,8 +278,7 @@ static inline void truth__print_join(char *to, size_t size, struct truth *t)
 	snprintf(to + n, size - n, "/b%u", t->before_barrier);
 }
 
-/* Returns the number of tasks that were created. */
-static inline unsigned long truth__write(void)
+static inline unsigned long truth__write_nodes(void)
 {
 	char id[8192], parent[8192], join[8192];
 	unsigned long tasks = 0;
@@ -309,7 +310,15 @@ static inline unsigned long truth__write(void)
 			fprintf(truth_out, "implicit %s %s\n", id, parent);
 		}
 	}
-	if (fclose(truth_out) != 0) {
+	return tasks;
+}
+
+/* Writes all; returns the number of tasks that were created. */
+static inline unsigned long truth__write(void)
+{
+	unsigned long tasks = truth__write_nodes();
+
+	if (truth_out && fclose(truth_out) != 0) {
 		perror("truth file");
 		exit(2);
 	}

@@ -20,20 +20,32 @@ enum {
 	MAX_THREADS = 4,
 	MAX_DEPTH = 6,
 	MAX_GROUPS = 24,
-	MAX_FRAGMENTS = 8192
+	MAX_FRAGMENTS = 8192,
+	MAX_ACCESSES = 2,
+	LOCATIONS = 3,
+	MAX_LOOPS = 4,
+	MAX_CHUNKS = 8
 };
 
-enum op_kind { OP_CREATE, OP_CREATE_UNDEFERRED, OP_WAIT, OP_GROUP, OP_GROUP_END };
+enum op_kind { OP_CREATE, OP_CREATE_UNDEFERRED, OP_WAIT, OP_GROUP, OP_GROUP_END, OP_REGION };
 
 struct op {
 	enum op_kind kind;
-	int child;
+	int child;	 /* or the number of a region */
+	uint64_t run_ns; /* of the only member of a region */
+};
+
+/* An access to one of a few locations; `set` numbers the sets of accesses to it by the task's siblings. */
+struct access {
+	int location, kind, set;
 };
 
 /* Task 0 is the code of the single; its tasks are numbered under the single. */
 struct task {
 	struct op ops[MAX_OPS];
-	int op_count, parent, depth, ordinal, joins;
+	int op_count, parent, depth, ordinal, joins, regions;
+	struct access accesses[MAX_ACCESSES];
+	int access_count;
 	bool undeferred;
 	char id[128];
 	/* Found while running. */
@@ -58,9 +70,24 @@ struct fragment {
 	int task;
 };
 
+/* A chunk or section; some create an undeferred task. */
+struct simulated_chunk {
+	uint64_t run_ns, bookkeeping_ns, child_run_ns, child_create_ns;
+	bool has_child;
+};
+
+struct simulated_loop {
+	struct simulated_chunk chunks[MAX_CHUNKS];
+	int chunk_count, next, arrived, barrier; /* of its end; -1: nowait */
+	uint64_t end_bookkeeping_ns, path;
+	bool sections, nowait;
+};
+
 struct program {
 	struct task tasks[MAX_TASKS];
-	int task_count;
+	int task_count, region_count;
+	struct simulated_loop loops[MAX_LOOPS];
+	int loop_count, barriers;
 	/* The run. */
 	int threads, winner, groups;
 	struct frame stacks[MAX_THREADS][MAX_TASKS + 1];
@@ -69,6 +96,10 @@ struct program {
 	struct fragment fragments[MAX_FRAGMENTS];
 	int fragment_count;
 	uint64_t member_run_ns[MAX_THREADS], member_wait_ns[MAX_THREADS];
+	uint64_t member_path[MAX_THREADS], open_path; /* at the end of the loops; of their tasks not joined */
+	uint64_t loops_run_ns, inner_run_ns;	      /* of all in loops, and in inner regions */
+	struct frame suspended[MAX_TASKS];
+	int suspended_count, suspensions;
 	uint32_t random;
 	FILE *log;
 };
@@ -95,9 +126,12 @@ static inline int program_grow(struct program *p, int parent, int depth)
 			p->tasks[child].undeferred = kind == 5;
 			p->tasks[child].ordinal = children++;
 			t->ops[t->op_count++] =
-				(struct op){kind == 5 ? OP_CREATE_UNDEFERRED : OP_CREATE, child};
+				(struct op){.kind = kind == 5 ? OP_CREATE_UNDEFERRED : OP_CREATE,
+					    .child = child};
 		} else if (kind < 8) {
 			t->ops[t->op_count++] = (struct op){.kind = OP_WAIT};
+		} else if (kind == 9 && p->region_count < MAX_TASKS && program_random(p, 2)) {
+			t->ops[t->op_count++] = (struct op){.kind = OP_REGION, .child = p->region_count++};
 		} else if (open && kind == 8) {
 			t->ops[t->op_count++] = (struct op){.kind = OP_GROUP_END};
 			open--;
@@ -111,11 +145,72 @@ static inline int program_grow(struct program *p, int parent, int depth)
 	return self;
 }
 
+/* Dependences of the deferred children, and which of a location's sets each access is in. */
+static inline void program_depend(struct program *p, struct task *parent)
+{
+	int last[LOCATIONS], set[LOCATIONS] = {0};
+
+	for (int i = 0; i < LOCATIONS; i++)
+		last[i] = -1;
+	for (int i = 0; i < parent->op_count; i++) {
+		struct task *t = &p->tasks[parent->ops[i].child];
+		int used = 0;
+
+		if (parent->ops[i].kind != OP_CREATE || program_random(p, 2))
+			continue;
+		for (int k = 0; k < 1 + (int)program_random(p, MAX_ACCESSES); k++) {
+			struct access a = {.location = (int)program_random(p, LOCATIONS),
+					   .kind = (int)program_random(p, 5)};
+			bool shared = a.kind != 1 && a.kind != 2;
+
+			if (used & 1 << a.location)
+				continue;
+			used |= 1 << a.location;
+			if (!shared || last[a.location] != a.kind)
+				set[a.location]++;
+			last[a.location] = a.kind;
+			a.set = set[a.location];
+			t->accesses[t->access_count++] = a;
+		}
+	}
+}
+
+static inline bool program_precedes(const struct program *p, int before, int after)
+{
+	const struct task *a = &p->tasks[before], *b = &p->tasks[after];
+
+	if (a->parent != b->parent)
+		return false;
+	for (int i = 0; i < a->access_count; i++)
+		for (int k = 0; k < b->access_count; k++)
+			if (a->accesses[i].location == b->accesses[k].location &&
+			    a->accesses[i].set + 1 == b->accesses[k].set)
+				return true;
+	return false;
+}
+
+static inline void program_generate_loops(struct program *p)
+{
+	p->loop_count = (int)program_random(p, MAX_LOOPS + 1);
+	for (int i = 0; i < p->loop_count; i++) {
+		struct simulated_loop *l = &p->loops[i];
+
+		l->sections = program_random(p, 3) == 0;
+		l->nowait = program_random(p, 3) == 0;
+		l->chunk_count = (int)program_random(p, MAX_CHUNKS + 1);
+		for (int k = 0; k < l->chunk_count; k++)
+			l->chunks[k].has_child = program_random(p, 3) == 0;
+	}
+}
+
 static inline void program_generate(struct program *p, uint32_t seed)
 {
 	memset(p, 0, sizeof *p);
 	p->random = seed * 7919u + 1;
 	program_grow(p, -1, 0);
+	for (int i = 0; i < p->task_count; i++)
+		program_depend(p, &p->tasks[i]);
+	program_generate_loops(p);
 	for (int i = 1; i < p->task_count; i++)
 		snprintf(p->tasks[i].id, sizeof p->tasks[i].id, "%.100s.%d",
 			 p->tasks[i].parent ? p->tasks[p->tasks[i].parent].id : "0.p0.s0",
@@ -136,7 +231,7 @@ static inline void program_tick(struct program *p, int thread)
 		*(f->state == RUNNING ? &p->member_run_ns[thread] : &p->member_wait_ns[thread]) += spent;
 	} else if (f->state == RUNNING) {
 		t->run_ns += spent;
-		t->segments[t->segment++] = spent;
+		t->segments[t->segment++] += spent; /* the rest of one after a suspension */
 	} else if (f->state == CREATING) {
 		p->tasks[t->ops[f->op].child].create_ns += spent;
 	} else {
@@ -218,6 +313,67 @@ static inline void program_begin(struct program *p, int thread, int task)
 	p->stacks[thread][p->depth[thread]++] = (struct frame){.task = task};
 }
 
+static inline bool program_may_begin(const struct program *p, int task)
+{
+	for (int i = 1; i < p->task_count && p->tasks[task].access_count; i++)
+		if (program_precedes(p, i, task) && !p->tasks[i].ended)
+			return false;
+	return true;
+}
+
+/* Takes the running task off its thread; another may go on with it. */
+static inline void program_suspend(struct program *p, int thread, struct frame *f)
+{
+	program_tick(p, thread);
+	p->tasks[f->task].segment--;
+	program_task_event(p, thread, "task-suspend", f->task);
+	p->suspended[p->suspended_count++] = *f;
+	p->suspensions++;
+	p->depth[thread]--;
+}
+
+static inline bool program_resume(struct program *p, int thread, const struct frame *f)
+{
+	for (int i = 0; i < p->suspended_count; i++) {
+		struct frame taken = p->suspended[i];
+
+		if (f->state != BARRIER && !program_descends(p, taken.task, f->task))
+			continue;
+		program_tick(p, thread);
+		program_task_event(p, thread, "task-switch", taken.task);
+		p->suspended[i] = p->suspended[--p->suspended_count];
+		p->stacks[thread][p->depth[thread]++] = taken;
+		return true;
+	}
+	return false;
+}
+
+/* A region of one member, from its begin to its end. */
+static inline void program_inner_region(struct program *p, int thread, struct frame *f)
+{
+	struct task *t = &p->tasks[f->task];
+	struct op *op = &t->ops[f->op];
+	int region = op->child + 2;
+
+	program_tick(p, thread);
+	fprintf(p->log, "%llu %d %d region-begin region=%d src=1 threads=1\n", (unsigned long long)p->now_ns,
+		100 + thread, thread, region);
+	p->now_ns += 1 + program_random(p, 5);
+	fprintf(p->log, "%llu %d %d member-begin region=%d num=0\n", (unsigned long long)p->now_ns,
+		100 + thread, thread, region);
+	op->run_ns = 1 + program_random(p, 20);
+	p->fragments[p->fragment_count++] = (struct fragment){p->now_ns, p->now_ns + op->run_ns, -1};
+	p->now_ns += op->run_ns;
+	p->inner_run_ns += op->run_ns;
+	fprintf(p->log, "%llu %d %d member-end region=%d num=0\n", (unsigned long long)p->now_ns,
+		100 + thread, thread, region);
+	p->now_ns += 1 + program_random(p, 5);
+	fprintf(p->log, "%llu %d %d region-end region=%d\n", (unsigned long long)p->now_ns, 100 + thread,
+		thread, region);
+	p->last_ns[thread] = p->now_ns;
+	f->op++;
+}
+
 /* A task for a thread that waits: one of the waiting task's descendants, or any in the barrier. */
 static inline int program_pick(struct program *p, const struct frame *f)
 {
@@ -227,7 +383,7 @@ static inline int program_pick(struct program *p, const struct frame *f)
 		int i = (start + k) % p->task_count;
 
 		if (i && p->tasks[i].created && !p->tasks[i].begun && !p->tasks[i].undeferred &&
-		    (f->state == BARRIER || program_descends(p, i, f->task)))
+		    program_may_begin(p, i) && (f->state == BARRIER || program_descends(p, i, f->task)))
 			return i;
 	}
 	return -1;
@@ -235,10 +391,15 @@ static inline int program_pick(struct program *p, const struct frame *f)
 
 static inline void program_create(struct program *p, int thread, struct frame *f)
 {
+	static const char *const kinds[] = {"in", "out", "inout", "mutexinoutset", "inoutset"};
 	struct task *t = &p->tasks[f->task], *child = &p->tasks[t->ops[f->op].child];
 
 	program_tick(p, thread);
 	program_task_event(p, thread, "create-begin", t->ops[f->op].child);
+	for (int i = 0; i < child->access_count; i++)
+		fprintf(p->log, "%llu %d %d depend task=%d addr=%d kind=%s\n", (unsigned long long)p->now_ns,
+			100 + thread, thread, t->ops[f->op].child, child->accesses[i].location,
+			kinds[child->accesses[i].kind]);
 	f->state = CREATING;
 	child->created = true;
 	child->group_count = t->group_count;
@@ -263,7 +424,14 @@ static inline void program_execute(struct program *p, int thread, struct frame *
 		p->depth[thread]--;
 		return;
 	}
+	if (f->task && !t->undeferred && program_random(p, 8) == 0) {
+		program_suspend(p, thread, f);
+		return;
+	}
 	switch (t->ops[f->op].kind) {
+	case OP_REGION:
+		program_inner_region(p, thread, f);
+		break;
 	case OP_CREATE:
 	case OP_CREATE_UNDEFERRED:
 		program_create(p, thread, f);
@@ -275,8 +443,8 @@ static inline void program_execute(struct program *p, int thread, struct frame *
 		break;
 	case OP_GROUP:
 		/* No boundary: no tick, so that a segment stays one. */
-		fprintf(p->log, "%llu %d %d group-begin\n", (unsigned long long)p->last_ns[thread],
-			100 + thread, thread);
+		fprintf(p->log, "%llu %d %d group-begin\n", (unsigned long long)p->now_ns, 100 + thread,
+			thread);
 		t->groups[t->group_count++] = p->groups++;
 		t->own_groups++;
 		f->op++;
@@ -321,6 +489,8 @@ static inline void program_go_on(struct program *p, int thread, struct frame *f)
 		f->op++;
 		return;
 	}
+	if (program_random(p, 2) && program_resume(p, thread, f))
+		return;
 	child = program_pick(p, f);
 	if (child > 0)
 		program_begin(p, thread, child);
@@ -337,9 +507,13 @@ static inline bool program_done(const struct program *p)
 	return true;
 }
 
+static inline void program_run_loops(struct program *p); /* random_loops.h */
+
 /* Runs the program on a team and writes its event log. */
 static inline void program_run(struct program *p, int threads, uint32_t schedule, FILE *log)
 {
+	char end[32];
+
 	p->threads = threads;
 	p->random = schedule * 104729u + 11;
 	p->log = log;
@@ -356,9 +530,13 @@ static inline void program_run(struct program *p, int threads, uint32_t schedule
 
 		snprintf(text, sizeof text, "member-begin region=1 num=%d", i);
 		program_event(p, i, text);
+		p->last_ns[i] = p->now_ns;
+	}
+	program_run_loops(p);
+	for (int i = 0; i < threads; i++) {
+		p->now_ns = p->last_ns[i] > p->now_ns ? p->last_ns[i] : p->now_ns;
 		program_event(p, i, i == p->winner ? "single-begin src=1 won=1" : "single-begin src=1 won=0");
 		p->depth[i] = 1;
-		p->last_ns[i] = p->now_ns;
 		p->stacks[i][0] = (struct frame){.task = 0};
 	}
 	for (int i = 0; i < threads; i++) {
@@ -378,7 +556,8 @@ static inline void program_run(struct program *p, int threads, uint32_t schedule
 		else
 			program_go_on(p, thread, f);
 	}
-	program_join(p, &p->stacks[p->winner][0], "0.p0/b0");
+	snprintf(end, sizeof end, "0.p0/b%d", p->barriers);
+	program_join(p, &p->stacks[p->winner][0], end);
 	for (int i = 0; i < threads; i++) {
 		char text[64];
 
@@ -388,92 +567,6 @@ static inline void program_run(struct program *p, int threads, uint32_t schedule
 		program_event(p, i, text);
 	}
 	fprintf(log, "%llu 100 0 region-end region=1\n", (unsigned long long)p->now_ns + 1);
-}
-
-/* The largest end of any path in the task's subtree, for tasks that lie in the group. */
-static inline uint64_t program_group_end(const struct program *p, int task, uint64_t at)
-{
-	const struct task *t = &p->tasks[task];
-
-	if (t->path_end > at)
-		at = t->path_end;
-	for (int i = 0; i < t->op_count; i++)
-		if (t->ops[i].kind <= OP_CREATE_UNDEFERRED)
-			at = program_group_end(p, t->ops[i].child, at);
-	return at;
-}
-
-/* The heaviest path to the end of the task when it is reached with `at`. */
-static inline uint64_t program_path(struct program *p, int task, uint64_t at)
-{
-	struct task *t = &p->tasks[task];
-	int segment = 0, groups[MAX_OPS], open = 0;
-
-	for (int i = 0; i < t->op_count; i++) {
-		if (t->ops[i].kind == OP_GROUP) {
-			groups[open++] = i;
-			continue;
-		}
-		at += t->segments[segment++];
-		if (t->ops[i].kind <= OP_CREATE_UNDEFERRED) {
-			program_path(p, t->ops[i].child, at);
-			continue;
-		}
-		for (int k = t->ops[i].kind == OP_GROUP_END ? groups[--open] : 0; k < i; k++) {
-			if (t->ops[k].kind > OP_CREATE_UNDEFERRED)
-				continue;
-			if (t->ops[i].kind == OP_GROUP_END)
-				at = program_group_end(p, t->ops[k].child, at);
-			else if (p->tasks[t->ops[k].child].path_end > at)
-				at = p->tasks[t->ops[k].child].path_end;
-		}
-	}
-	at += t->segments[segment];
-	t->path_end = at;
-	return at;
-}
-
-static inline uint64_t program_span(struct program *p)
-{
-	uint64_t end;
-
-	program_path(p, 0, 0);
-	end = program_group_end(p, 0, 0);
-	for (int i = 0; i < p->threads; i++)
-		if (p->member_run_ns[i] > end)
-			end = p->member_run_ns[i];
-	return end;
-}
-
-/* The smallest number of fragments at any time of the task's own, by trying all of them. */
-static inline uint32_t program_parallelism(const struct program *p, int task)
-{
-	uint32_t least = UINT32_MAX;
-
-	for (int i = 0; i < p->fragment_count; i++) {
-		const struct fragment *own = &p->fragments[i];
-
-		if (own->task != task)
-			continue;
-		/* The number changes only where a fragment starts or ends: look at those times, and its
-		 * start. */
-		for (int k = -1; k < p->fragment_count; k++) {
-			for (int end = 0; end < 2; end++) {
-				uint64_t at = k < 0 ? own->start_ns
-					      : end ? p->fragments[k].end_ns
-						    : p->fragments[k].start_ns;
-				uint32_t n = 0;
-
-				if (at < own->start_ns || at >= own->end_ns)
-					continue;
-				for (int m = 0; m < p->fragment_count; m++)
-					n += p->fragments[m].start_ns <= at && at < p->fragments[m].end_ns;
-				if (n < least)
-					least = n;
-			}
-		}
-	}
-	return least;
 }
 
 #endif

@@ -17,9 +17,57 @@ static char trace_path[] = "/tmp/graind-unit-resolve.XXXXXX";
 		.time_ns = t, .tid = thread, .kind = TRACE_##name, .frame = sp, ##__VA_ARGS__                \
 	}
 
-static inline bool same(const void *a, const void *b, size_t bytes)
+/* The first thing in which the streams differ, "" when nothing. */
+static inline const char *difference(const struct event_stream *a, const struct event_stream *b)
 {
-	return bytes == 0 || memcmp(a, b, bytes) == 0;
+	static char what[300];
+
+	what[0] = '\0';
+	for (size_t i = 0; i < a->count && i < b->count; i++) {
+		const struct event *x = &a->events[i], *y = &b->events[i];
+
+		if (memcmp(x, y, sizeof(*x)) == 0)
+			continue;
+		snprintf(what, sizeof(what),
+			 "event %zu: %llu %u %s sub %u id %d src %d value %llu extra %llu; %llu %u %s sub %u "
+			 "id %d src %d "
+			 "value %llu extra %llu",
+			 i, (unsigned long long)x->time_ns, x->tid, event_kind__name(x->kind), x->sub,
+			 (int)x->id, (int)x->src, (unsigned long long)x->value, (unsigned long long)x->extra,
+			 (unsigned long long)y->time_ns, y->tid, event_kind__name(y->kind), y->sub,
+			 (int)y->id, (int)y->src, (unsigned long long)y->value, (unsigned long long)y->extra);
+		return what;
+	}
+	if (a->count != b->count || a->task_count != b->task_count || a->region_count != b->region_count ||
+	    a->loop_count != b->loop_count)
+		return "counts";
+	for (uint32_t i = 0; i < a->task_count; i++) {
+		if (a->task_trouble[i] != b->task_trouble[i])
+			snprintf(what, sizeof(what), "trouble of task %u: %u, %u", i, a->task_trouble[i],
+				 b->task_trouble[i]);
+	}
+	for (uint32_t i = 0; i < a->region_count; i++) {
+		if (a->region_trouble[i] != b->region_trouble[i])
+			snprintf(what, sizeof(what), "trouble of region %u: %u, %u", i, a->region_trouble[i],
+				 b->region_trouble[i]);
+	}
+	for (uint32_t i = 0; i < a->loop_count; i++) {
+		if (memcmp(&a->loops[i], &b->loops[i], sizeof(a->loops[i])) != 0)
+			snprintf(what, sizeof(what), "loop %u", i);
+	}
+	if (memcmp(&a->truth, &b->truth, offsetof(struct grain_truth, first_violation)) != 0)
+		snprintf(what, sizeof(what),
+			 "truth: unmatched %llu %llu, never begun %llu %llu, never ended %llu %llu, waits "
+			 "%llu %llu",
+			 (unsigned long long)a->truth.unmatched_begins,
+			 (unsigned long long)b->truth.unmatched_begins,
+			 (unsigned long long)a->truth.never_begun, (unsigned long long)b->truth.never_begun,
+			 (unsigned long long)a->truth.never_ended, (unsigned long long)b->truth.never_ended,
+			 (unsigned long long)a->truth.unclosed_waits,
+			 (unsigned long long)b->truth.unclosed_waits);
+	if (a->info.threads != b->info.threads || a->info.end_ns != b->info.end_ns)
+		return "info";
+	return what;
 }
 
 /* The resolved stream, NULL when something failed; checks that its log is sound and gives an equal stream. */
@@ -49,14 +97,7 @@ static inline struct event_stream *resolve(const char *name, const char *const *
 	} else {
 		twice = log_of(again, 1);
 		CHECK_STR(twice, once, "%s: its log is stable", name);
-		CHECK(again->count == s->count && again->task_count == s->task_count &&
-			      memcmp(again->events, s->events, s->count * sizeof(*s->events)) == 0 &&
-			      same(again->task_trouble, s->task_trouble, s->task_count) &&
-			      same(again->region_trouble, s->region_trouble, s->region_count) &&
-			      memcmp(&again->truth, &s->truth,
-				     offsetof(struct grain_truth, first_violation)) == 0 &&
-			      again->info.threads == s->info.threads && again->info.end_ns == s->info.end_ns,
-		      "%s: the stream of its log is equal", name);
+		CHECK_STR(difference(s, again), "", "%s: the stream of its log is equal", name);
 		free(twice);
 	}
 	free(once);

@@ -23,7 +23,9 @@ static uint8_t any_kind(void)
 {
 	static const uint8_t frequent[] = {EVENT_CREATE_BEGIN, EVENT_CREATE_END, EVENT_TASK_BEGIN,
 					   EVENT_TASK_END,     EVENT_WAIT_BEGIN, EVENT_WAIT_END,
-					   EVENT_TASK_SWITCH};
+					   EVENT_TASK_SWITCH,  EVENT_DEPEND,	 EVENT_LOOP_BEGIN,
+					   EVENT_CHUNK_BEGIN,  EVENT_CHUNK_END,	 EVENT_TASK_SUSPEND,
+					   EVENT_TASK_BOUNDS};
 
 	return below(3) ? frequent[below(sizeof frequent)] : (uint8_t)below(EVENT_KIND_MAX);
 }
@@ -38,6 +40,8 @@ static struct event_stream *hostile_stream(void)
 	if (event_stream__new(&s) < 0)
 		return NULL;
 	s->task_count = s->region_count = s->loop_count = ids;
+	if (below(2))
+		s->loops = calloc(ids, sizeof *s->loops);
 	for (int i = 0; i < EVENTS; i++) {
 		struct event *e = event_stream__push(s, &budget);
 
@@ -49,9 +53,13 @@ static struct event_stream *hostile_stream(void)
 		e->cpu = (uint16_t)below(65536);
 		e->kind = any_kind();
 		e->id = below(30) ? below(ids) : GRAIN_NONE;
-		e->sub = (uint8_t)below(7);
-		e->value = below(10) ? below(4) : UINT64_MAX - below(3);
+		e->sub = (uint8_t)below(9);
+		if (e->kind == EVENT_CREATE_BEGIN)
+			e->value = below(1 << 10);
+		else
+			e->value = below(10) ? below(4) : UINT64_MAX - below(3);
 		e->extra = below(5);
+		e->src = below(3) ? below(4) : GRAIN_NONE - below(2);
 	}
 	return s;
 }
@@ -76,6 +84,7 @@ static int elements_wrong(const struct grain_graph *g)
 			wrong += item.kind == GRAIN_FORK && item.ref >= grain_graph__context_count(g);
 			wrong += item.kind == GRAIN_JOIN && item.ref >= grain_graph__join_count(g);
 			wrong += item.kind == GRAIN_REGION && item.ref >= grain_graph__region_count(g);
+			wrong += item.kind == GRAIN_BOOKKEEPING && item.ref >= grain_graph__loop_count(g);
 		}
 	}
 	for (uint32_t i = 0; i < grain_graph__join_count(g); i++) {
@@ -91,6 +100,21 @@ static int elements_wrong(const struct grain_graph *g)
 		wrong += grain_graph__region_id(g, i, text, sizeof text) == 0 ||
 			 region.end_ns < region.start_ns;
 		wrong += region.end_join != GRAIN_NONE && region.end_join >= grain_graph__join_count(g);
+	}
+	for (size_t i = 0; i < grain_graph__dependence_count(g); i++) {
+		struct grain_dependence d;
+
+		grain_graph__dependence(g, i, &d);
+		wrong += d.from >= grain_graph__context_count(g) || d.from == d.to;
+		wrong += d.to == GRAIN_NONE ? d.join >= grain_graph__join_count(g)
+					    : d.to >= grain_graph__context_count(g);
+	}
+	for (uint32_t i = 0; i < grain_graph__loop_count(g); i++) {
+		struct grain_loop l;
+
+		grain_graph__loop(g, i, &l);
+		wrong += l.context != GRAIN_NONE && grain_graph__loop_id(g, i, text, sizeof text) == 0;
+		wrong += l.end_ns < l.start_ns || (l.chunks && l.context == GRAIN_NONE);
 	}
 	return wrong;
 }

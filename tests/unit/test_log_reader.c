@@ -24,17 +24,21 @@ static const char everything[] =
 	"@truth events=77 lost=12 unmatched_begins=1 unmatched_ends=2 never_begun=1 never_ended=1 "
 	"unclosed_waits=1 read_faults=6 damaged=0\n"
 	"100 10 0 thread-begin\n"
-	"100 10 0 region-begin region=0 src=4 threads=2 trouble=lost\n"
+	"100 10 0 region-begin region=0 src=4 threads=2 kind=teams trouble=lost\n"
 	"101 10 0 member-begin region=0 num=0\n"
 	"101 11 1 thread-begin\n"
 	"101 11 1 member-begin region=0 num=1\n"
 	"102 10 0 single-begin src=4 won=1\n"
-	"103 10 0 create-begin task=0 src=3 flags=deferred,final,untied,mergeable,detach,taskloop,target\n"
+	"103 10 0 create-begin task=0 src=3 "
+	"flags=deferred,final,untied,mergeable,detach,taskloop,target,split,priority\n"
+	"103 10 0 task-bounds task=0 taskloop=0 lower=-3 upper=7\n"
 	"104 10 0 depend task=0 addr=0x7fff0010 kind=in\n"
 	"104 10 0 depend task=0 addr=0x7fff0010 kind=out\n"
 	"104 10 0 depend task=0 addr=0x7fff0010 kind=inout\n"
 	"104 10 0 depend task=0 addr=0x7fff0010 kind=mutexinoutset\n"
 	"104 10 0 depend task=0 addr=0x7fff0010 kind=inoutset\n"
+	"104 10 0 depend task=0 addr=0x0 kind=all\n"
+	"104 10 0 depend task=0 addr=0x3 kind=unread\n"
 	"105 10 0 create-end task=0\n"
 	"106 10 0 create-begin task=1 src=9 flags=undeferred\n"
 	"106 10 0 task-begin task=1\n"
@@ -49,17 +53,28 @@ static const char everything[] =
 	"114 11 1 task-switch task=0\n"
 	"115 10 0 wait-end kind=taskwait\n"
 	"116 11 1 wait-end kind=taskyield\n"
+	"116 11 1 task-suspend task=0\n"
+	"116 11 1 task-switch task=0\n"
 	"117 11 1 task-end task=0\n"
-	"118 11 1 task-begin task=3 src=9 trouble=no-create,no-end\n"
-	"119 11 1 task-end task=3\n"
+	"117 10 0 task-fulfill task=0\n"
+	"117 10 0 create-begin task=3 src=9 flags=deferred\n"
+	"117 10 0 create-end task=3\n"
+	"117 10 0 cancel kind=taskgroup point=0 src=3\n"
+	"117 10 0 cancel kind=parallel point=1\n"
+	"117 10 0 cancel kind=loop point=1\n"
+	"117 10 0 cancel kind=sections point=0\n"
+	"117 10 0 task-discard task=3\n"
+	"118 11 1 task-begin task=4 src=9 trouble=no-create,no-end\n"
+	"119 11 1 task-end task=4\n"
 	"120 10 0 group-begin src=3\n"
 	"121 10 0 wait-begin kind=taskgroup\n"
 	"122 10 0 wait-end kind=taskgroup\n"
 	"123 10 0 wait-begin kind=taskwait-depend\n"
+	"123 10 0 depend addr=0x20 kind=in\n"
 	"124 10 0 wait-end kind=taskwait-depend\n"
 	"125 10 0 loop-begin loop=0 src=4 sched=runtime-guided lower=-5 upper=99 step=-2 chunk=7\n"
 	"126 10 0 chunk-begin loop=0 lower=-5 upper=1\n"
-	"127 10 0 lock-begin kind=critical addr=0x10\n"
+	"127 10 0 lock-begin kind=critical addr=0x10 src=3\n"
 	"128 10 0 lock-got kind=ordered addr=0x10\n"
 	"129 10 0 lock-end kind=lock addr=0x10\n"
 	"130 10 0 chunk-end loop=0\n"
@@ -67,7 +82,20 @@ static const char everything[] =
 	"132 10 0 sections-begin loop=1 src=4\n"
 	"133 10 0 section-begin loop=1 lower=2\n"
 	"134 10 0 section-end loop=1\n"
+	"134 10 0 section-begin loop=1 lower=3 upper=5\n"
+	"134 10 0 section-end loop=1\n"
 	"135 10 0 sections-end loop=1\n"
+	"135 10 0 loop-begin loop=2 src=4 sched=static unsigned=1 lower=0 upper=18446744073709551615 "
+	"step=1 chunk=4 stride=8 ordered=1 doacross=1 nonmonotonic=1 distribute=1\n"
+	"135 10 0 chunk-begin loop=2 lower=9223372036854775808 upper=18446744073709551615 count=3\n"
+	"135 10 0 lock-begin kind=doacross addr=0x10\n"
+	"135 10 0 lock-got kind=atomic addr=0x10\n"
+	"135 10 0 chunk-end loop=2\n"
+	"135 10 0 loop-end loop=2\n"
+	"135 10 0 loop-begin loop=3 sched=runtime bounds=hidden\n"
+	"135 10 0 chunk-begin loop=3 bounds=hidden num=1\n"
+	"135 10 0 chunk-end loop=3\n"
+	"135 10 0 loop-end loop=3\n"
 	"136 10 0 off-cpu reason=preempted\n"
 	"137 10 0 on-cpu reason=unknown\n"
 	"138 10 0 sample ip=0x401234\n"
@@ -198,6 +226,32 @@ static void test_errors(void)
 	    "4 1 0 chunk-end loop=1\n",
 	    5, "not the end");
 	bad("1 1 0 depend task=1 addr=1 kind=in\n", 2, "not seen before");
+	bad("1 1 0 depend addr=1 kind=in\n", 2, "not inside a taskwait-depend");
+	bad("1 1 0 wait-begin kind=taskwait\n1 1 0 depend addr=1 kind=in\n", 3,
+	    "not inside a taskwait-depend");
+	bad("1 1 0 task-begin task=1\n2 2 0 task-suspend task=1\n", 3, "its thread does not execute");
+	bad("1 1 0 task-begin task=1\n2 1 0 task-begin task=2\n3 1 0 task-suspend task=1\n", 4,
+	    "its thread does not execute");
+	bad("1 1 0 task-begin task=1\n2 1 0 task-suspend task=1\n3 1 0 task-end task=1\n", 4, "not the end");
+	bad("1 1 0 task-suspend task=1\n", 2, "not seen before");
+	bad("1 1 0 task-begin task=1\n2 1 0 task-bounds task=1 taskloop=0 lower=0 upper=1\n", 3,
+	    "between the task's creation and its begin");
+	bad("1 1 0 create-begin task=1\n2 1 0 task-bounds task=1 taskloop=0 lower=0\n", 3, "needs upper=");
+	bad("1 1 0 task-begin task=1\n2 1 0 task-discard task=1\n", 3, "discards a task");
+	bad("1 1 0 create-begin task=1\n1 1 0 create-end task=1\n2 1 0 task-discard task=1\n"
+	    "3 1 0 task-begin task=1\n",
+	    5, "was discarded");
+	bad("1 1 0 task-fulfill task=1\n", 2, "not seen before");
+	bad("1 1 0 cancel point=1\n", 2, "cancel needs kind=");
+	bad("1 1 0 cancel kind=task point=1\n", 2, "kind=\"task\"");
+	bad("1 1 0 cancel kind=loop point=2\n", 2, "point=\"2\"");
+	bad("1 1 0 region-begin region=1 kind=league\n", 2, "kind=\"league\"");
+	bad("1 1 0 loop-begin loop=1 unsigned=1 lower=-1\n", 2, "lower=\"-1\"");
+	bad("1 1 0 loop-begin loop=1 bounds=known\n", 2, "bounds=\"known\"");
+	bad("1 1 0 loop-begin loop=1\n1 1 0 chunk-begin loop=1 lower=0 upper=18446744073709551615\n", 3,
+	    "upper=\"18446744073709551615\"");
+	bad("1 1 0 loop-begin loop=1\n1 1 0 chunk-begin loop=1 lower=0 upper=1 count=4294967295\n", 3,
+	    "count=");
 	bad("1 1 0 create-begin task=1 src=7\n", 2, "no @source line declares source 7");
 	bad("@source 1 line=x\n", 2, "not a number: \"x\"");
 	bad("@source\n", 2, "needs its number");

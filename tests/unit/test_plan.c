@@ -37,20 +37,50 @@ static int plan_of_bytes(const unsigned char *bytes, size_t size, struct probe_p
 	return r;
 }
 
+/* What happens once in a nested member, a loop or an undeferred task of a taskloop. */
+static bool may_be_stepped(const struct probe_point *p)
+{
+	static const char *const events[] = {"member-begin", "taskloop-undeferred", "loop-begin",
+					     "chunk",	     "sections-begin",	    "ordered-wait"};
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (strncmp(p->event, events[i], strlen(events[i])) == 0)
+			return true;
+	return false;
+}
+
 static void check_installed(void)
 {
 	static const struct {
 		const char *event;
 		size_t at_least;
 	} wanted[] = {
-		{"task-create", 1},	  {"task-create-end", 1},
-		{"task-begin", 3},	  {"task-end", 3},
-		{"undeferred-begin", 1},  {"undeferred-end", 1},
-		{"region-begin/-end", 1}, {"team-start/-ed", 1},
-		{"member-begin", 1},	  {"region-end-wait", 2},
-		{"region-end-waited", 1}, {"taskwait", 1},
-		{"taskgroup-begin", 1},	  {"taskgroup-end", 1},
-		{"barrier", 1},		  {"single", 1},
+		{"task-create", 1},
+		{"task-create-end", 1},
+		{"task-begin", 3},
+		{"task-end", 3},
+		{"undeferred-begin", 1},
+		{"undeferred-end", 1},
+		{"region-begin/-end", 1},
+		{"team-start/-ed", 1},
+		{"member-begin", 1},
+		{"region-end-wait", 2},
+		{"region-end-waited", 1},
+		{"taskwait", 1},
+		{"taskgroup-begin", 1},
+		{"taskgroup-end", 1},
+		{"barrier", 1},
+		{"single", 1},
+		{"wait-end", 4},
+		{"taskloop-begin/-end", 2},
+		{"taskloop-create", 2},
+		{"taskloop-created", 2},
+		{"taskloop-undeferred", 4},
+		{"taskwait-depend", 1},
+		{"depend-wait", 1},
+		{"cancel", 2},
+		{"fulfill", 1},
+		{"teams-begin/-end", 1},
 	};
 	struct uprobes_error err = {""};
 	struct probe_plan *plan = NULL;
@@ -69,13 +99,14 @@ static void check_installed(void)
 	for (size_t i = 0; i < probe_plan__count(plan); i++) {
 		const struct probe_point *p = probe_plan__point(plan, i);
 
-		stepped_hot += p->cost == PROBE_SINGLE_STEPPED && strcmp(p->event, "member-begin") != 0;
+		stepped_hot += p->cost == PROBE_SINGLE_STEPPED && !may_be_stepped(p);
 		for (size_t j = 0; j < i; j++)
 			if (probe_plan__point(plan, j)->address == p->address)
 				CHECK(0, "two points at %lx", (unsigned long)p->address);
 	}
-	CHECK(stepped_hot == 0,
-	      "every point but the nested member's is an instruction that the kernel emulates");
+	CHECK(stepped_hot == 0, "every point but rare ones is an instruction that the kernel emulates");
+	for (size_t i = 0; probe_plan__missing(plan, i); i++)
+		CHECK(0, "%s is planned", probe_plan__missing(plan, i));
 	CHECK(strlen(probe_plan__build_id(plan)) >= 16, "build-id %s", probe_plan__build_id(plan));
 	probe_plan__free(plan);
 }
@@ -125,6 +156,43 @@ static void check_missing_pattern(const unsigned char *bytes, size_t size, const
 	}
 	r = plan_of_bytes(copy, size, &damaged, &err);
 	CHECK(r == -ENOTSUP && strstr(err.text, word), "without %s: %s", event, r ? err.text : "planned");
+	probe_plan__free(damaged);
+	probe_plan__free(plan);
+	free(copy);
+}
+
+static void remove_instructions(unsigned char *bytes, const struct probe_plan *plan, const char *event)
+{
+	for (size_t i = 0; i < probe_plan__count(plan); i++)
+		if (strcmp(probe_plan__point(plan, i)->event, event) == 0)
+			memset(bytes + probe_plan__point(plan, i)->offset, 0xcc, 2);
+}
+
+/* Without an optional pattern the rest is planned and what is missing is said. */
+static void check_optional_pattern(const unsigned char *bytes, size_t size, const char *event,
+				   const char *missing)
+{
+	struct uprobes_error err = {""};
+	struct probe_plan *plan = NULL, *damaged = NULL;
+	unsigned char *copy = malloc(size);
+	size_t left = 0;
+	bool said = false;
+
+	if (!copy || probe_plan__create(libgomp, &plan, &err)) {
+		CHECK(0, "libgomp is planned before %s is removed", event);
+		free(copy);
+		return;
+	}
+	memcpy(copy, bytes, size);
+	remove_instructions(copy, plan, event);
+	if (plan_of_bytes(copy, size, &damaged, &err) == 0) {
+		for (size_t i = 0; i < probe_plan__count(damaged); i++)
+			left += strcmp(probe_plan__point(damaged, i)->event, event) == 0;
+		for (size_t i = 0; probe_plan__missing(damaged, i); i++)
+			said |= strcmp(probe_plan__missing(damaged, i), missing) == 0;
+	}
+	CHECK(damaged && left == 0 && said, "without %s: planned, and %s is said to be missing %s", event,
+	      missing, err.text);
 	probe_plan__free(damaged);
 	probe_plan__free(plan);
 	free(copy);
@@ -193,6 +261,8 @@ int main(void)
 	check_missing_pattern(bytes, size, "task-create", "GOMP_task");
 	check_missing_pattern(bytes, size, "region-end-wait", "worker");
 	check_missing_pattern(bytes, size, "task-begin", "task bodies");
+	check_optional_pattern(bytes, size, "taskloop-create", "GOMP_taskloop");
+	check_optional_pattern(bytes, size, "taskloop-created", "GOMP_taskloop_ull");
 	check_damage(bytes, size);
 	free(bytes);
 	CHECK_DONE();

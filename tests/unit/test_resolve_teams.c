@@ -156,6 +156,32 @@ static void test_detach(void)
 	event_stream__free(s);
 }
 
+/* A teams construct on the host: the runtime's call is the region, its wait and its end have one place. */
+static void test_host_teams(void)
+{
+	static const struct trace_event events[] = {
+		E(1, 1, REGION_BEGIN, 2000, .arg = 2 | TRACE_REGION_TEAMS),
+		E(1, 1, TEAM_START, 2000, .key = 2000, .arg = 1),
+		E(1, 1, TEAM_STARTED, 2000),
+		E(2, 1, WAIT_BEGIN, 1992, .arg = TRACE_WAIT_REGION_END),
+		E(3, 1, WAIT_END, 2008, .arg = TRACE_WAIT_REGION_END),
+		E(4, 1, REGION_END, 2008),
+	};
+	struct event_stream *s = EXPECT("teams on the host", events,
+					"1 1 0 thread-begin\n"
+					"1 1 0 region-begin region=0 threads=1 kind=teams\n"
+					"1 1 0 member-begin region=0 num=0\n"
+					"2 1 0 wait-begin kind=barrier-implicit\n"
+					"3 1 0 wait-end kind=barrier-implicit\n"
+					"3 1 0 member-end region=0 num=0\n"
+					"4 1 0 region-end region=0\n"
+					"4 1 0 thread-end\n");
+
+	if (s)
+		CHECK(s->truth.unmatched_ends == 0 && s->region_trouble[0] == 0, "is whole");
+	event_stream__free(s);
+}
+
 /* A nested region on a new pool thread; the team's block is used again at once. */
 static void test_nested(void)
 {
@@ -357,6 +383,7 @@ int main(void)
 	test_late_in_last_wait();
 	test_detach();
 	test_nested();
+	test_host_teams();
 	test_singles();
 	test_ties();
 	test_lost_member();

@@ -218,6 +218,37 @@ static void flipped(const char *directory)
 	CHECK(answered == 200, "files with a flipped byte never break it: %d of 200", answered);
 }
 
+static const char a_string[] = ";test_symbolize.c;strings;1;1;;";
+static const char not_printable[] = "a\tb";
+static char variable[] = "in the file";
+
+static void strings(void)
+{
+	struct symbolizer *symbolizer = with_file(own.path);
+	char text[64], small[8], heap[] = "not in the file";
+	uint64_t at = (uint64_t)(uintptr_t)a_string;
+
+	CHECK(symbolizer__string(symbolizer, at, text, sizeof(text)) == 0,
+	      "a constant string is in the file");
+	CHECK_STR(text, a_string, "the string");
+	CHECK(symbolizer__string(symbolizer, at + 1, text, sizeof(text)) == 0, "its second character");
+	CHECK_STR(text, a_string + 1, "the string from there");
+	CHECK(symbolizer__string(symbolizer, at, small, sizeof(small)) == -ENOENT,
+	      "a string longer than its room is none");
+	CHECK(symbolizer__string(symbolizer, (uint64_t)(uintptr_t)not_printable, text, sizeof(text)) ==
+		      -ENOENT,
+	      "control characters are no string");
+	variable[0] = 'I';
+	CHECK(symbolizer__string(symbolizer, (uint64_t)(uintptr_t)variable, text, sizeof(text)) == 0,
+	      "an initialised variable");
+	CHECK_STR(text, "in the file", "as the file has it");
+	CHECK(symbolizer__string(symbolizer, (uint64_t)(uintptr_t)heap, text, sizeof(text)) == -ENOENT &&
+		      symbolizer__string(symbolizer, 0, text, sizeof(text)) == -ENOENT &&
+		      symbolizer__string(symbolizer, UINT64_MAX, text, sizeof(text)) == -ENOENT,
+	      "addresses outside of the files");
+	symbolizer__free(symbolizer);
+}
+
 int main(void)
 {
 	char directory[] = "/tmp/graind-symbolize.XXXXXX", command[128];
@@ -228,6 +259,7 @@ int main(void)
 	process_maps__each(getpid(), take_own, (void *)(uintptr_t)calls);
 	CHECK(own.inode != 0, "the test finds its own mapping");
 	whole_file();
+	strings();
 	stripped(directory);
 	damaged(directory);
 	flipped(directory);

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Keys with their values, as the summary writes them, and its parts in other files. */
+#ifndef GRAIND_JSON_KEYS_H
+#define GRAIND_JSON_KEYS_H
+
+#include "analysis/graph.h"
+#include "analysis/graph_ids.h"
+#include "analysis/json_out.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static inline void key_uint(struct json_out *o, const char *key, uint64_t value)
+{
+	json_out__key(o, key);
+	json_out__uint(o, value);
+}
+
+static inline void key_double(struct json_out *o, const char *key, double value)
+{
+	json_out__key(o, key);
+	json_out__double(o, value);
+}
+
+static inline void key_string(struct json_out *o, const char *key, const char *value)
+{
+	json_out__key(o, key);
+	json_out__string(o, value);
+}
+
+static inline void key_stat(struct json_out *o, const char *key, const struct grain_stat *s)
+{
+	json_out__key(o, key);
+	json_out__open(o, '{');
+	key_uint(o, "sum", s->sum);
+	key_double(o, "mean", s->mean);
+	key_uint(o, "min", s->min);
+	key_uint(o, "max", s->max);
+	key_double(o, "stddev", s->stddev);
+	json_out__close(o, '}');
+}
+
+static inline void key_source(struct json_out *o, const struct grain_graph *g, uint32_t definition)
+{
+	key_string(o, "source", definition == GRAIN_NONE ? NULL : g->definitions[definition].source);
+}
+
+/* Identifiers can be as long as a graph is deep: written with a buffer of the right length. */
+static inline void key_id(struct json_out *o, const char *key, const struct grain_graph *g, enum id_kind kind,
+			  uint32_t index)
+{
+	size_t length = graph__id(g, kind, index, NULL, 0);
+	char *text = malloc(length + 1);
+
+	json_out__key(o, key);
+	if (!text) {
+		o->error = o->error ? o->error : -ENOMEM;
+		json_out__null(o);
+		return;
+	}
+	graph__id(g, kind, index, text, length + 1);
+	json_out__plain(o, text, length);
+	free(text);
+}
+
+static inline void key_id_or_null(struct json_out *o, const char *key, const struct grain_graph *g,
+				  enum id_kind kind, uint32_t index)
+{
+	if (index != GRAIN_NONE) {
+		key_id(o, key, g, kind, index);
+		return;
+	}
+	json_out__key(o, key);
+	json_out__null(o);
+}
+
+/* json_loops.c: "loops", and "locks", "cancels" and "dependences" */
+void json__write_loops(struct json_out *o, const struct grain_graph *g);
+void json__write_locks(struct json_out *o, const struct grain_graph *g);
+
+#endif

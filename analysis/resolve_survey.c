@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * One pass over the records before they are resolved. It finds what only later
+ * records tell of an earlier one: whether a thread was inside a region when its
+ * first event was seen, which team a region will have, which creation runs the
+ * body itself, and what belongs to a body that has already begun.
+ */
+#include "analysis/resolver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { START_NONE, START_CREATED, START_IN_BODY, START_CREATE_ENDS };
+
+static void begins_inside(struct thread *t, bool inside)
+{
+	t->start_known = true;
+	t->orphan_start = inside;
+}
+
+/*
+ * Whether the thread was inside a region when its first event was seen: it does
+ * something that only happens in one while it is in none that was seen to begin.
+ * Creations that run the body themselves happen anywhere.
+ */
+static void find_start(struct thread *t, const struct trace_record *rec)
+{
+	struct survey *s = &t->survey;
+	uint8_t start = s->start;
+
+	if (rec->kind == TRACE_LOST || rec->kind == TRACE_DEPEND || rec->kind == TRACE_TASK_BOUNDS)
+		return;
+	if (start == START_IN_BODY) {
+		if (rec->kind == TRACE_TASK_END && rec->frame >= s->start_sp)
+			s->start = START_CREATE_ENDS;
+		return;
+	}
+	s->start = START_NONE;
+	if (start == START_CREATE_ENDS && rec->kind == TRACE_TASK_CREATE_END)
+		return;
+	if (start == START_CREATED) {
+		if (rec->kind == TRACE_TASK_BEGIN && rec->key == s->start_key) {
+			s->start = START_IN_BODY;
+			s->start_sp = rec->frame;
+			return;
+		}
+		begins_inside(t, true);
+		return;
+	}
+	switch (rec->kind) {
+	case TRACE_REGION_BEGIN:
+		if (rec->frame > s->region_sp)
+			s->region_sp = rec->frame;
+		break;
+	case TRACE_REGION_END:
+		if (rec->frame > s->region_sp)
+			s->region_sp = 0;
+		break;
+	case TRACE_MEMBER_BEGIN:
+		if (rec->arg || !s->region_sp)
+			begins_inside(t, false);
+		break;
+	case TRACE_WAIT_BEGIN:
+	case TRACE_WAIT_END:
+		if (rec->arg != TRACE_WAIT_BARRIER && rec->arg != TRACE_WAIT_REGION_END &&
+		    rec->arg != TRACE_WAIT_BARRIER_IMPLICIT)
+			break;
+		/* fall through */
+	case TRACE_TASK_CREATE_END:
+	case TRACE_TASK_BEGIN:
+	case TRACE_TASK_END:
+	case TRACE_TEAM_START:
+	case TRACE_TEAM_STARTED:
+		if (!s->region_sp)
+			begins_inside(t, true);
+		break;
+	case TRACE_TASK_CREATE:
+		if (!s->region_sp) {
+			s->start = START_CREATED;
+			s->start_key = rec->key;
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+/* Marks creations in which the body begins. */
+static void find_included(struct resolver *r, struct thread *t, uint32_t index)
+{
+	const struct trace_record *rec = &r->content->records[index];
+	struct survey *s = &t->survey;
+	struct trace_record *create;
+
+	if (rec->kind == TRACE_LOST || rec->kind == TRACE_DEPEND || rec->kind == TRACE_TASK_BOUNDS ||
+	    rec->kind == TRACE_LOCK_WAIT)
+		return;
+	if (s->create != GRAIN_NONE && rec->kind == TRACE_TASK_BEGIN) {
+		create = &r->content->records[s->create];
+		if (create->key == rec->key)
+			create->flags |= RECORD_INCLUDED;
+	}
+	s->create = rec->kind == TRACE_TASK_CREATE ? index : GRAIN_NONE;
+}
+
+/* Takes what follows a begin to where the begin will find it. */
+static int find_attached(struct resolver *r, struct thread *t, uint32_t index)
+{
+	struct trace_record *rec = &r->content->records[index];
+	struct survey *s = &t->survey;
+	struct trace_record *begin;
+	int error;
+
+	if (rec->kind != TRACE_DEPEND && rec->kind != TRACE_TASK_BOUNDS) {
+		s->begin = rec->kind == TRACE_TASK_BEGIN || rec->kind == TRACE_UNDEFERRED_BEGIN ? index
+												: GRAIN_NONE;
+		return 0;
+	}
+	if (s->begin == GRAIN_NONE)
+		return 0;
+	error = resolver__grow(&t->attached, t->attached_count, &t->attached_capacity, sizeof(*t->attached),
+			       r->budget);
+	if (error)
+		return error;
+	begin = &r->content->records[s->begin];
+	t->attached[t->attached_count++] = (struct attached){.key = rec->key,
+							     .extra = rec->extra,
+							     .arg = rec->arg,
+							     .kind = rec->kind,
+							     .first = !(begin->flags & RECORD_ATTACHED)};
+	begin->flags |= RECORD_ATTACHED;
+	rec->kind = RECORD_NONE;
+	return 0;
+}
+
+/* Leaves in the key of a region's begin the team that its member 0 says it is, else 0. */
+static int find_team(struct resolver *r, struct thread *t, uint32_t index)
+{
+	struct trace_record *rec = &r->content->records[index];
+	struct survey *s = &t->survey;
+	struct open_region *top;
+	int error;
+
+	switch (rec->kind) {
+	case TRACE_REGION_BEGIN:
+		rec->key = 0;
+		while (s->depth && s->regions[s->depth - 1].sp <= rec->frame)
+			s->depth--;
+		error = resolver__grow(&s->regions, s->depth, &s->capacity, sizeof(*s->regions), r->budget);
+		if (error)
+			return error;
+		s->regions[s->depth++] = (struct open_region){.sp = rec->frame, .record = index};
+		break;
+	case TRACE_REGION_END:
+		top = s->depth ? &s->regions[s->depth - 1] : NULL;
+		if (top && top->bound && top->sp >= rec->frame)
+			s->depth--;
+		while (s->depth && s->regions[s->depth - 1].sp < rec->frame)
+			s->depth--;
+		break;
+	case TRACE_MEMBER_BEGIN:
+		if (rec->arg) {
+			t->worker = true;
+			break;
+		}
+		top = s->depth ? &s->regions[s->depth - 1] : NULL;
+		if (top && !top->bound) {
+			top->bound = true;
+			r->content->records[top->record].key = rec->key;
+		}
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+/* Whether nothing that the process did before or meanwhile can be missing. */
+static bool is_whole(const struct resolver *r)
+{
+	const struct event_stream *s = r->stream;
+
+	if (!r->content->capture_known || s->info.late || s->info.damaged)
+		return false;
+	for (size_t i = 0; i < s->loss_count; i++) {
+		if (strncmp(s->losses[i].cause, "read", 4) != 0 && s->losses[i].count)
+			return false;
+	}
+	return true;
+}
+
+int survey__run(struct resolver *r)
+{
+	struct trace_content *c = r->content;
+	int error = 0;
+
+	r->whole = is_whole(r);
+	for (uint32_t i = 0; i < c->thread_count; i++)
+		r->threads[i].survey.create = r->threads[i].survey.begin = GRAIN_NONE;
+	for (size_t i = 0; i < c->count && !error; i++) {
+		struct trace_record *rec = &c->records[i];
+		struct thread *t = &r->threads[rec->thread];
+
+		t->last_record = (uint32_t)i;
+		/* Elsewhere the call means nothing. */
+		if (rec->kind == TRACE_STATIC_SHARE &&
+		    number_map__get(&c->static_loops, c->sites[rec->site]) == GRAIN_NONE) {
+			rec->kind = RECORD_NONE;
+			continue;
+		}
+		if (!t->start_known)
+			find_start(t, rec);
+		r->whole &= rec->kind != TRACE_LOST;
+		r->cancels |= rec->kind == TRACE_CANCEL;
+		find_included(r, t, (uint32_t)i);
+		error = find_team(r, t, (uint32_t)i);
+		if (!error)
+			error = find_attached(r, t, (uint32_t)i);
+	}
+	for (uint32_t i = 0; i < c->thread_count; i++) {
+		struct survey *s = &r->threads[i].survey;
+
+		free(s->regions);
+		s->regions = NULL;
+		budget__give(r->budget, s->capacity * sizeof(*s->regions));
+		r->threads[i].orphan_start &= !r->whole || r->threads[i].worker;
+	}
+	return error;
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Parallel regions, their members, single constructs. */
+#include "analysis/resolver.h"
+
+#include <errno.h>
+
+#define MAX_MEMBERS (1u << 20)
+
+/* A region's member number may begin once. */
+static bool claim_member(struct resolver *r, uint32_t region, uint32_t number, int *error)
+{
+	uint64_t key = (uint64_t)region << 32 | number, *threads;
+
+	if (number >= MAX_MEMBERS || number_map__get(&r->members, key) != GRAIN_NONE)
+		return false;
+	*error = resolver__map(r, &r->members, key, 0);
+	if (number + 1 > r->stream->info.threads)
+		r->stream->info.threads = number + 1;
+	threads = &r->stream->events[r->regions[region].event].value;
+	if (!r->regions[region].declared && number + 1 > *threads)
+		*threads = number + 1;
+	r->regions[region].members++;
+	return true;
+}
+
+int teams__begin_member(struct resolver *r, struct thread *t, uint64_t sp, uint32_t region, uint32_t number)
+{
+	struct event *e;
+	int error = 0;
+
+	if (region == GRAIN_NONE || !claim_member(r, region, number, &error)) {
+		region = GRAIN_NONE;
+		number = 0;
+	}
+	if (error)
+		return error;
+	e = resolver__emit(r, t, EVENT_MEMBER_BEGIN, region);
+	if (!e)
+		return -E2BIG;
+	e->value = number;
+	if (region != GRAIN_NONE && number) {
+		t->next_worker = r->regions[region].first_worker;
+		r->regions[region].first_worker = (uint32_t)(t - r->threads);
+	}
+	return resolver__push(r, t,
+			      (struct frame){.kind = FRAME_MEMBER,
+					     .sp = sp,
+					     .id = region,
+					     .number = number,
+					     .group = GRAIN_NONE});
+}
+
+static int new_region(struct resolver *r, uint32_t *out)
+{
+	struct event_stream *s = r->stream;
+	int error = resolver__grow(&s->region_trouble, s->region_count, &r->region_trouble_capacity, 1,
+				   r->budget);
+
+	if (!error)
+		error = resolver__grow(&r->regions, s->region_count, &r->region_capacity, sizeof(*r->regions),
+				       r->budget);
+	if (error)
+		return error;
+	*out = s->region_count++;
+	s->region_trouble[*out] = 0;
+	r->regions[*out] = (struct region){.event = s->count,
+					   .first_worker = GRAIN_NONE,
+					   .first_waiting = GRAIN_NONE,
+					   .last_waiting = GRAIN_NONE};
+	return 0;
+}
+
+int teams__region_begin(struct resolver *r, struct thread *t, const struct trace_record *rec)
+{
+	bool teams = rec->arg & TRACE_REGION_TEAMS;
+	int error = resolver__enter_code(r, t, rec->frame, false);
+	struct event *e;
+	uint32_t region;
+
+	if (!error)
+		error = new_region(r, &region);
+	if (error)
+		return error;
+	e = resolver__emit(r, t, EVENT_REGION_BEGIN, region);
+	if (!e)
+		return -E2BIG;
+	e->sub = teams;
+	error = site_table__source(&r->sites, rec->site, rec->extra, teams ? SITE_TEAMS : SITE_PARALLEL,
+				   &e->src);
+	/* The survey has put here which team its member 0 will say it is: workers may come before that. */
+	if (!error && rec->key)
+		error = resolver__map(r, &r->teams, rec->key, region);
+	return error ? error
+		     : resolver__push(r, t,
+				      (struct frame){.kind = FRAME_REGION,
+						     .sp = rec->frame,
+						     .id = region,
+						     .number = rec->site});
+}
+
+/* Workers that do not show when they leave a region's last wait leave it when the region ends. */
+static int release_workers(struct resolver *r, uint32_t region)
+{
+	uint32_t next = r->regions[region].first_worker;
+	int error = 0;
+
+	for (uint32_t i = 0; i < r->content->thread_count && next != GRAIN_NONE && !error; i++) {
+		struct thread *t = &r->threads[next];
+
+		next = t->next_worker;
+		if (!frames__in_last_wait(t, region))
+			continue;
+		error = frames__leave_last_wait(r, t);
+		if (!error && !t->depth && r->at >= t->last_record)
+			error = resolver__thread_ends(r, t);
+	}
+	return error;
+}
+
+/* What a region of libomp has open at its end: its member 0, alone or in the last wait. */
+static int end_leader(struct resolver *r, struct thread *t, size_t at)
+{
+	uint32_t region = t->frames[at].id;
+	int error;
+
+	if (t->depth == at + 3 && frames__in_last_wait(t, region))
+		return frames__leave_last_wait(r, t);
+	if (t->depth < at + 2 || t->frames[at + 1].kind != FRAME_MEMBER || r->regions[region].members != 1)
+		return 0;
+	error = frames__close_to(r, t, at + 2);
+	return error || t->depth != at + 2 ? error : frames__end_member(r, t, true);
+}
+
+/*
+ * The innermost region, if the thread leads it as libomp does: its end may be
+ * seen in the middle of the runtime's function, below where the begin was.
+ */
+static size_t led_by(const struct resolver *r, const struct thread *t)
+{
+	size_t base = frames__base(t);
+	if (base != GRAIN_NONE && base > 0 && t->frames[base].kind == FRAME_MEMBER)
+		base--;
+	if (base == GRAIN_NONE || t->frames[base].kind != FRAME_REGION || !r->regions[t->frames[base].id].led)
+		return GRAIN_NONE;
+	return base;
+}
+
+int teams__region_end(struct resolver *r, struct thread *t, const struct trace_record *rec)
+{
+	size_t at = frames__returned_from(t, rec->frame, FRAME_REGION, 0);
+	uint32_t region;
+	int error;
+
+	if (at == GRAIN_NONE)
+		at = led_by(r, t);
+	if (at == GRAIN_NONE)
+		return resolver__unmatched_end(r);
+	region = t->frames[at].id;
+	error = frames__close_to(r, t, at + 1 + 2);
+	if (!error && r->regions[region].led)
+		error = end_leader(r, t, at);
+	if (!error)
+		error = frames__close_to(r, t, at + 1);
+	if (!error && r->regions[region].led)
+		error = release_workers(r, region);
+	if (!error) {
+		r->regions[region].ended = true;
+		error = frames__end_region(r, t);
+	}
+	return error ? error : frames__close_below(r, t, rec->frame - 1);
+}
+
+/* Binds the team to the region that the thread has just begun. */
+int teams__start(struct resolver *r, struct thread *t, const struct trace_record *rec)
+{
+	struct frame *top;
+	int error = frames__close_calls(r, t);
+
+	if (error)
+		return error;
+	top = frames__top(t);
+	if (!top || top->kind != FRAME_REGION || top->key) {
+		/* Its members must not be taken for those of the region that used this block before. */
+		number_map__remove(&r->teams, rec->key);
+		r->unmatched_teams++;
+		return 0;
+	}
+	top->key = rec->key;
+	if (rec->arg < MAX_MEMBERS) {
+		r->regions[top->id].declared = rec->arg != 0;
+		r->stream->events[r->regions[top->id].event].value = rec->arg;
+		if (rec->arg > r->stream->info.threads)
+			r->stream->info.threads = rec->arg;
+	}
+	return rec->key ? resolver__map(r, &r->teams, rec->key, top->id) : 0;
+}
+
+int teams__started(struct resolver *r, struct thread *t, const struct trace_record *rec)
+{
+	struct frame *top = frames__top(t);
+
+	if (top && top->kind == FRAME_REGION)
+		return teams__begin_member(r, t, rec->frame, top->id, 0);
+	r->unmatched_teams++;
+	return t->depth == 0 ? teams__begin_member(r, t, UINT64_MAX, GRAIN_NONE, 0) : 0;
+}
+
+/* Member 0 of libomp: binds the team and enters the body at once. */
+static int leader_begin(struct resolver *r, struct thread *t, const struct trace_record *rec)
+{
+	int error = frames__close_calls(r, t);
+	size_t base = frames__base(t);
+	struct frame *f;
+
+	if (error)
+		return error;
+	f = base == GRAIN_NONE ? NULL : &t->frames[base];
+	if (f && f->kind == FRAME_MEMBER && f->number == 0 && base > 0 && f[-1].kind == FRAME_REGION &&
+	    r->regions[f[-1].id].led && f[-1].key == rec->key)
+		return 0;
+	if (!f || f->kind != FRAME_REGION || f->key) {
+		r->unmatched_teams++;
+		return t->depth == 0 ? teams__begin_member(r, t, UINT64_MAX, GRAIN_NONE, 0) : 0;
+	}
+	error = frames__close_to(r, t, base + 1);
+	f = &t->frames[base];
+	f->key = rec->key;
+	r->regions[f->id].led = true;
+	if (!error && rec->key)
+		error = resolver__map(r, &r->teams, rec->key, f->id);
+	return error ? error : teams__begin_member(r, t, rec->frame, f->id, 0);
+}
+
+/* Workers run nothing below their member: whatever is open there is over. */
+int teams__member_begin(struct resolver *r, struct thread *t, const struct trace_record *rec)
+{
+	uint32_t region = rec->key ? number_map__get(&r->teams, rec->key) : GRAIN_NONE;
+	int error;
+
+	if (rec->arg == 0)
+		return leader_begin(r, t, rec);
+	error = frames__close_to(r, t, 0);
+	if (region == GRAIN_NONE)
+		r->unmatched_teams++;
+	return error ? error : teams__begin_member(r, t, UINT64_MAX, region, rec->arg);
+}
+
+int teams__single(struct resolver *r, struct thread *t, const struct trace_record *rec)
+{
+	int error = resolver__enter_code(r, t, rec->frame, false);
+	size_t base = frames__base(t);
+	struct frame *top;
+	struct event *e;
+
+	/* It is no part of a loop of the same team: one that is still open is over. */
+	if (!error && base != GRAIN_NONE && frames__context(t) == base)
+		error = frames__close_to(r, t, base + 1);
+	if (error)
+		return error;
+	top = frames__top(t);
+	/* Outside of a known team there is nothing that its children could be numbered under. */
+	if (!top || top->kind != FRAME_MEMBER || top->id == GRAIN_NONE)
+		return 0;
+	error = frames__end_single(r, t, top);
+	if (error)
+		return error;
+	top->in_single = true;
+	top->won = rec->arg != 0;
+	e = resolver__emit(r, t, EVENT_SINGLE_BEGIN, GRAIN_NONE);
+	if (!e)
+		return -E2BIG;
+	e->value = top->won;
+	return site_table__source(&r->sites, rec->site, rec->extra, SITE_SINGLE, &e->src);
+}
+
+int teams__single_end(struct resolver *r, struct thread *t, const struct trace_record *rec)
+{
+	int error = resolver__enter_code(r, t, rec->frame, false);
+	size_t base = frames__base(t);
+
+	/* Those of unknown teams are left out. */
+	if (error || base == GRAIN_NONE || t->frames[base].id == GRAIN_NONE)
+		return error;
+	if (frames__context(t) != base || !t->frames[base].in_single)
+		return resolver__unmatched_end(r);
+	error = frames__close_to(r, t, base + 1);
+	return error ? error : frames__end_single(r, t, &t->frames[base]);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What is read at libgomp's creations: flags, dependences, the iterations of taskloops; and cancellation. */
+#ifndef GRAIND_LIBGOMP_TASKS_BPF_H
+#define GRAIND_LIBGOMP_TASKS_BPF_H
+
+#include "bpf/registers.bpf.h"
+
+/*
+ * What the entry of a call has to keep for events inside it or for its return,
+ * found again by the stack pointer at the entry. Calls whose return is not
+ * seen leave theirs behind, hence the LRU.
+ */
+struct gomp_call_key {
+	__u64 frame;
+	__u32 tgid, kind; /* enum ring_kind */
+};
+
+struct gomp_call {
+	__u64 site;
+	__u64 step; /* of a taskloop */
+	__u64 task; /* its task being created */
+	__u32 arg;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct gomp_call_key);
+	__type(value, struct gomp_call);
+} gomp_calls SEC(".maps");
+
+static __always_inline struct gomp_call_key gomp_call_key(__u64 id, __u64 frame, __u32 kind)
+{
+	return (struct gomp_call_key){.frame = frame, .tgid = id >> 32, .kind = kind};
+}
+
+/* libgomp's flags of GOMP_task and GOMP_taskloop; the low five bits are those of enum ring_task. */
+enum gomp_task_flag {
+	GOMP_TASK_DEPEND = 1 << 3,
+	GOMP_TASKLOOP_NOGROUP = 1 << 11,
+	GOMP_TASK_DETACH = 1 << 13,
+};
+
+static __always_inline __u32 task_flags(__u32 gomp)
+{
+	return (gomp & 31) | (gomp & GOMP_TASK_DETACH ? RING_TASK_DETACH : 0);
+}
+
+static __always_inline __u32 taskloop_flags(__u32 gomp)
+{
+	return (gomp & 31) | RING_TASK_OF_TASKLOOP | (gomp & GOMP_TASKLOOP_NOGROUP ? RING_TASK_NOGROUP : 0);
+}
+
+#define DEPENDS_MAX 64 /* of one task; more are counted as not read */
+
+/*
+ * Records dependence `i` of the array that the compiler passes: n, number of
+ * out, addresses (out first, then in); or 0, n, out, mutexinoutset, in, the
+ * addresses in that order and at last pointers to depend objects {address,
+ * kind}, whose kinds are those of enum ring_depend. No address means
+ * omp_all_memory. Returns whether there is one more. A global function, which
+ * the verifier checks once and not once per dependence; `frame` is the stack
+ * pointer of the event.
+ */
+__noinline int depend__emit(__u64 id, __u64 frame, __u64 array, __u64 i)
+{
+	struct ring_record record = {.frame = frame, .kind = RING_DEPEND};
+	__u64 head[5] = {}, at = array + 16, object[2], count, out, mutexinoutset = 0, in;
+
+	if (bpf_probe_read_user(head, 16, (void *)array) ||
+	    (!head[0] && bpf_probe_read_user(head, sizeof(head), (void *)array)))
+		record.flags = RING_F_FAULT;
+	count = head[0];
+	out = head[1];
+	in = count - out;
+	if (!count) {
+		count = head[1];
+		out = head[2];
+		mutexinoutset = head[3];
+		in = head[4];
+		at = array + 40;
+	}
+	if (i >= count && !record.flags)
+		return 0;
+	object[0] = user_word(at + 8 * i, &record.flags);
+	object[1] = RING_DEPEND_IN;
+	if (i < out) {
+		object[1] = RING_DEPEND_OUT;
+	} else if (i < out + mutexinoutset) {
+		object[1] = RING_DEPEND_MUTEXINOUTSET;
+	} else if (i >= out + mutexinoutset + in &&
+		   bpf_probe_read_user(object, sizeof(object), (void *)object[0])) {
+		record.flags = RING_F_FAULT;
+	}
+	record.key = object[0];
+	record.arg = !object[0]				 ? RING_DEPEND_ALL
+		     : object[1] <= RING_DEPEND_INOUTSET ? object[1]
+							 : RING_DEPEND_OUT;
+	if (i == DEPENDS_MAX || record.flags) {
+		record.arg = RING_DEPEND_UNREAD;
+		record.key = count - i;
+	}
+	ring__emit(id, &record);
+	return record.arg != RING_DEPEND_UNREAD;
+}
+
+static __always_inline void depends__emit(__u64 id, __u64 frame, __u64 array)
+{
+	for (__u64 i = 0; i <= DEPENDS_MAX; i++)
+		if (!depend__emit(id, frame, array, i))
+			break;
+}
+
+/* Records `record` now and then the dependences in `array`. */
+static __always_inline void emit_with_depends(__u64 id, struct ring_record *record, __u64 array)
+{
+	ring__emit(id, record);
+	depends__emit(id, record->frame, array);
+	record->kind = RING_NONE;
+}
+
+/*
+ * GOMP_task has a frame: its return address and, next to it, its seventh and
+ * eighth argument, the flags and the dependences.
+ */
+static __always_inline void task_call(struct pt_regs *ctx, __u64 id, struct ring_record *record)
+{
+	__u64 words[3] = {};
+
+	if (bpf_probe_read_user(words, sizeof(words), (void *)(ctx->bp + 8)))
+		record->flags |= RING_F_FAULT;
+	record->site = words[0];
+	record->arg = task_flags(words[1]);
+	if (words[1] & GOMP_TASK_DEPEND)
+		emit_with_depends(id, record, words[2]);
+}
+
+/* A task of a taskloop: `frame` is the frame pointer of GOMP_taskloop, whose entry kept the rest. */
+static __always_inline struct gomp_call *taskloop_call(__u64 id, __u64 frame, struct ring_record *record)
+{
+	struct gomp_call_key key = gomp_call_key(id, frame + 8, RING_TASKLOOP_BEGIN);
+	struct gomp_call *call = bpf_map_lookup_elem(&gomp_calls, &key);
+
+	record->arg = RING_TASK_OF_TASKLOOP;
+	if (call) {
+		record->arg = call->arg;
+		record->site = call->site;
+	}
+	return call;
+}
+
+/* Its first iteration and the one behind its last are the first two words of its data. */
+static __always_inline void task_bounds(__u64 id, __u64 frame, const struct gomp_call *call, __u64 data)
+{
+	struct ring_record record = {.frame = frame, .kind = RING_TASK_BOUNDS};
+	__u64 bounds[2] = {};
+
+	if (bpf_probe_read_user(bounds, sizeof(bounds), (void *)data))
+		record.flags = RING_F_FAULT;
+	record.key = bounds[0];
+	record.extra = bounds[1] - call->step;
+	ring__emit(id, &record);
+}
+
+static __always_inline void taskloop_begin(struct pt_regs *ctx, __u64 id, struct ring_record *record)
+{
+	struct gomp_call_key key = gomp_call_key(id, ctx->sp, RING_TASKLOOP_BEGIN);
+	struct gomp_call call = {.site = user_word(ctx->sp, &record->flags),
+				 .step = argument(ctx, 10, &record->flags),
+				 .arg = taskloop_flags(ctx->r9)};
+
+	record->key = ctx->di;
+	record->site = call.site;
+	record->arg = call.arg;
+	bpf_map_update_elem(&gomp_calls, &key, &call, 0);
+}
+
+static __always_inline void taskloop_end(struct pt_regs *ctx, __u64 id)
+{
+	struct gomp_call_key key = gomp_call_key(id, ctx->sp - 8, RING_TASKLOOP_BEGIN);
+
+	bpf_map_delete_elem(&gomp_calls, &key);
+}
+
+static __always_inline void taskloop_create(struct pt_regs *ctx, __u64 id, struct ring_record *record)
+{
+	struct gomp_call *call = taskloop_call(id, ctx->bp, record);
+
+	if (call)
+		call->task = record->key;
+}
+
+/* `data_offset`: where a task has the address of its data. */
+static __always_inline void taskloop_create_end(struct pt_regs *ctx, __u64 id, struct ring_record *record,
+						int data_offset)
+{
+	struct gomp_call *call = taskloop_call(id, ctx->bp, record);
+	__u64 data;
+
+	record->arg = 0;
+	record->site = 0;
+	if (!call || !call->task)
+		return;
+	data = user_word(call->task + data_offset, &record->flags);
+	if (data)
+		task_bounds(id, record->frame, call, data);
+	call->task = 0;
+}
+
+/* At the call of the body. */
+static __always_inline void taskloop_undeferred(struct pt_regs *ctx, __u64 id, struct ring_record *record)
+{
+	struct gomp_call *call = taskloop_call(id, ctx->bp, record);
+
+	ring__emit(id, record);
+	record->kind = RING_NONE;
+	if (call)
+		task_bounds(id, record->frame, call, ctx->di);
+}
+
+/*
+ * GOMP_cancel and GOMP_cancellation_point return whether the construct is
+ * cancelled; only then there is an event. Without `do_cancel` the former is
+ * the latter, and may jump to it: the one kept first is then replaced.
+ */
+static __always_inline void cancel_entry(struct pt_regs *ctx, __u64 id, struct ring_record *record,
+					 bool point)
+{
+	struct gomp_call_key key = gomp_call_key(id, ctx->sp, RING_CANCEL);
+	struct gomp_call call = {.site = user_word(ctx->sp, &record->flags), .arg = ctx->di};
+
+	if (point || !(ctx->si & 0xff))
+		call.arg |= RING_CANCEL_POINT;
+	bpf_map_update_elem(&gomp_calls, &key, &call, 0);
+	record->kind = RING_NONE;
+}
+
+static __always_inline void cancel_return(struct pt_regs *ctx, __u64 id, struct ring_record *record)
+{
+	struct gomp_call_key key = gomp_call_key(id, ctx->sp - 8, RING_CANCEL);
+	struct gomp_call *call = bpf_map_lookup_elem(&gomp_calls, &key);
+
+	if (!call || !(ctx->ax & 0xff))
+		record->kind = RING_NONE;
+	if (!call)
+		return;
+	record->arg = call->arg;
+	record->site = call->site;
+	bpf_map_delete_elem(&gomp_calls, &key);
+}
+
+/*
+ * GOMP_task waits for the dependences of an undeferred task in a function that
+ * others call too: `distance` leads from the probe to the return address that
+ * is GOMP_task's.
+ */
+static __always_inline void depend_wait_begin(struct pt_regs *ctx, __u64 id, struct ring_record *record,
+					      int distance)
+{
+	struct gomp_call_key key = gomp_call_key(id, ctx->sp, RING_WAIT_BEGIN);
+	struct gomp_call call = {};
+
+	if (user_word(ctx->sp, &record->flags) != ctx->ip + distance) {
+		record->kind = RING_NONE;
+		return;
+	}
+	record->site = user_word(ctx->bp + 8, &record->flags);
+	bpf_map_update_elem(&gomp_calls, &key, &call, 0);
+	emit_with_depends(id, record, ctx->di);
+}
+
+static __always_inline void depend_wait_end(struct pt_regs *ctx, __u64 id, struct ring_record *record)
+{
+	struct gomp_call_key key = gomp_call_key(id, ctx->sp - 8, RING_WAIT_BEGIN);
+
+	if (bpf_map_delete_elem(&gomp_calls, &key))
+		record->kind = RING_NONE;
+}
+
+#endif

@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What is read at libomp's entry points of loops, sections, singles and locks. */
+#ifndef GRAIND_LIBOMP_WORKSHARING_BPF_H
+#define GRAIND_LIBOMP_WORKSHARING_BPF_H
+
+#include "bpf/libomp_cookie.h"
+#include "bpf/worksharing.bpf.h"
+
+/* A wait for a lock shorter than this is not recorded; waits at ordered and doacross always are. */
+const volatile __u64 libomp_lock_wait_ns = 1000;
+
+/* What a thread keeps from the entry of a function to its return. */
+struct libomp_call {
+	/* Of the loop entry that it is in: addresses of the bounds. */
+	__u64 lower_at, upper_at, stride_at;
+	__s64 step;
+	__u64 last;  /* the loop's last iteration */
+	__u64 entry; /* what must be read at the return: enum libomp_entry, 0 nothing */
+	/* Of the lock entry. */
+	__u64 lock, lock_site, lock_ns, lock_frame;
+	__u32 chunked;	    /* the chunks of a static loop repeat at a stride */
+	__u32 lock_entered; /* the function that takes the lock was entered */
+	__u32 doacross;	    /* the next loop is one */
+	__u32 sections;	    /* in GOMP_sections_start or _next */
+	__u64 single_text;  /* of the single that it is entering */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct libomp_call);
+} libomp_calls SEC(".maps");
+
+static __noinline void libomp_count_storage(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct ring_ctl *ctl = bpf_map_lookup_elem(&ring_ctl, &cpu);
+
+	if (ctl)
+		__sync_fetch_and_add(&ctl->loss[RING_LOSS_STORAGE], 1);
+}
+
+/* NULL only when there is no memory: then counted, and what depends on it is not recorded. */
+static __always_inline struct libomp_call *libomp_call(void)
+{
+	struct libomp_call *call = bpf_task_storage_get(&libomp_calls, bpf_get_current_task_btf(), 0,
+							BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!call)
+		libomp_count_storage();
+	return call;
+}
+
+/* A number of the loop's type, from 8 bytes that may hold more. */
+static __always_inline __u64 libomp_number(__u64 v, __u32 type)
+{
+	if (type & LIBOMP_NUMBER_8_BYTES)
+		return v;
+	return type & LIBOMP_NUMBER_UNSIGNED ? (__u32)v : (__u64)(__s64)(__s32)v;
+}
+
+static __always_inline __u64 libomp_number_at(__u64 address, __u32 type, __u32 *flags)
+{
+	__u64 v = 0;
+	long failed;
+
+	if (type & LIBOMP_NUMBER_8_BYTES)
+		failed = bpf_probe_read_user(&v, 8, (void *)address);
+	else
+		failed = bpf_probe_read_user(&v, 4, (void *)address);
+	if (failed)
+		*flags |= RING_F_FAULT;
+	return libomp_number(v, type);
+}
+
+/* Both bounds; compilers put them side by side, so that one access reads them. */
+static __always_inline void libomp_bounds_at(__u64 lower_at, __u64 upper_at, __u32 type,
+					     struct ring_record *record, __u32 *flags)
+{
+	__u64 words[2] = {}, size = type & LIBOMP_NUMBER_8_BYTES ? 8 : 4;
+
+	if (upper_at - lower_at != size) {
+		record->key = libomp_number_at(lower_at, type, flags);
+		record->extra = libomp_number_at(upper_at, type, flags);
+		return;
+	}
+	if (bpf_probe_read_user(words, size == 8 ? 16 : 8, (void *)lower_at))
+		*flags |= RING_F_FAULT;
+	record->key = libomp_number(words[0], type);
+	record->extra = libomp_number(size == 8 ? words[1] : words[0] >> 32, type);
+}
+
+/* Step and chunk size have the loop's width and always a sign. */
+static __always_inline __u64 libomp_signed(__u64 v, __u32 type)
+{
+	return libomp_number(v, type & LIBOMP_NUMBER_8_BYTES);
+}
+
+/* enum sched_type of the runtime, with its modifiers, to enum ring_loop. */
+static __always_inline __u32 libomp_schedule(__u32 code)
+{
+	__u32 bits = code & 1u << 30 ? RING_LOOP_NONMONOTONIC : 0, s = code & 0xffff;
+
+	if (s >= 160) /* the same again for loops whose chunks must not be merged */
+		s -= 128;
+	if (s > 64 && s < 80) {
+		s -= 32;
+		bits |= RING_LOOP_ORDERED;
+	}
+	switch (s) {
+	case 33: /* chunked */
+	case 34:
+	case 40: /* greedy */
+	case 41: /* balanced */
+	case 45: /* balanced, chunked */
+		return bits | RING_LOOP_STATIC;
+	case 91:
+	case 92:
+		return bits | RING_LOOP_STATIC | RING_LOOP_DISTRIBUTE;
+	case 35: /* chunked */
+	case 44: /* stealing */
+		return bits | RING_LOOP_DYNAMIC;
+	case 36: /* chunked */
+	case 39: /* trapezoidal */
+	case 42:
+	case 43:
+	case 46:
+		return bits | RING_LOOP_GUIDED;
+	case 37:
+	case 47: /* simd */
+		return bits | RING_LOOP_RUNTIME;
+	default:
+		return bits | RING_LOOP_AUTO;
+	}
+}
+
+/* Static with a chunk size: the thread goes on in strides. */
+static __always_inline bool libomp_is_strided(__u32 code)
+{
+	__u32 s = code & 0xffff;
+
+	return s == 33 || s == 91;
+}
+
+/* ident_t: what the construct is, and where it is in the source. */
+static __always_inline __u32 libomp_ident(__u64 loc, __u64 *text, __u32 *flags)
+{
+	struct {
+		__u32 reserved, flags;
+		__u64 reserved2, text;
+	} ident = {};
+
+	*text = 0;
+	if (!loc)
+		return 0;
+	if (bpf_probe_read_user(&ident, sizeof(ident), (void *)loc))
+		*flags |= RING_F_FAULT;
+	*text = ident.text;
+	return (ident.flags & 0x400 ? RING_LOOP_IS_SECTIONS : 0) |
+	       (ident.flags & 0x800 ? RING_LOOP_DISTRIBUTE : 0);
+}
+
+/* The begin in `record` goes out, its parameters take its place. */
+static __noinline void libomp_loop_begun(__u64 id, struct ring_record *record, __u64 step, __u64 chunk,
+					 __u64 text)
+{
+	ring__emit(id, record);
+	record->kind = RING_LOOP_PARAMS;
+	record->key = step;
+	record->extra = chunk;
+	record->site = text;
+	record->arg = 0;
+	record->flags = 0;
+}
+
+static __noinline void libomp_static_init(struct pt_regs *ctx, __u64 id, __u64 cookie,
+					  struct ring_record *record)
+{
+	__u32 type = COOKIE_B(cookie), entry = COOKIE_A(cookie), code = reg(ctx, COOKIE_RDX), flags = 0;
+	struct libomp_call *call = libomp_call();
+	__u64 lower_at = reg(ctx, COOKIE_R8), upper_at = reg(ctx, COOKIE_R9), words[5] = {}, text, step,
+	      chunk;
+	__u32 stack = entry == LIBOMP_DIST_FOR_STATIC_INIT; /* words before stride, step, chunk */
+
+	if (!call)
+		return;
+	if (bpf_probe_read_user(words, sizeof(words), (void *)ctx->sp))
+		flags |= RING_F_FAULT;
+	if (entry == LIBOMP_TEAM_STATIC_INIT) {
+		/* stride is a register, and schedule none: the teams' parts come in chunks */
+		call->stride_at = reg(ctx, COOKIE_R9);
+		step = words[1];
+		chunk = words[2];
+		lower_at = reg(ctx, COOKIE_RCX);
+		upper_at = reg(ctx, COOKIE_R8);
+		code = 91;
+	} else {
+		call->stride_at = stack ? words[2] : words[1];
+		step = stack ? words[3] : words[2];
+		chunk = stack ? words[4] : words[3];
+	}
+	step = libomp_signed(step, type);
+	chunk = libomp_is_strided(code) ? libomp_signed(chunk, type) : 0;
+	record->key = libomp_number_at(lower_at, type, &flags);
+	record->extra = libomp_number_at(upper_at, type, &flags);
+	record->site = words[0];
+	record->arg = libomp_schedule(code) | libomp_ident(reg(ctx, COOKIE_RDI), &text, &flags) |
+		      (type == (LIBOMP_NUMBER_8_BYTES | LIBOMP_NUMBER_UNSIGNED) ? RING_LOOP_UNSIGNED : 0) |
+		      (call->doacross ? RING_LOOP_DOACROSS : 0);
+	record->flags = flags;
+	call->doacross = 0;
+	call->lower_at = lower_at;
+	call->upper_at = upper_at;
+	call->step = (__s64)step;
+	call->last = record->extra;
+	call->chunked = libomp_is_strided(code);
+	call->entry = entry;
+	libomp_loop_begun(id, record, step, chunk, text);
+}
+
+static __noinline void libomp_dispatch_init(struct pt_regs *ctx, __u64 id, __u64 cookie,
+					    struct ring_record *record)
+{
+	bool dist = COOKIE_A(cookie) == LIBOMP_DIST_DISPATCH_INIT;
+	__u32 type = COOKIE_B(cookie), code = reg(ctx, COOKIE_RDX), flags = 0, bits;
+	struct libomp_call *call = libomp_call();
+	__u64 words[3] = {}, text, step, chunk;
+
+	if (!call)
+		return;
+	if (bpf_probe_read_user(words, sizeof(words), (void *)ctx->sp))
+		flags |= RING_F_FAULT;
+	bits = libomp_schedule(code);
+	step = libomp_signed(dist ? words[1] : reg(ctx, COOKIE_R9), type);
+	chunk = libomp_signed(dist ? words[2] : words[1], type);
+	if ((bits & RING_LOOP_SCHEDULE) >= RING_LOOP_AUTO || (code & 0xffff & ~32u) == 34)
+		chunk = 0;
+	record->key = libomp_number(dist ? reg(ctx, COOKIE_R8) : reg(ctx, COOKIE_RCX), type);
+	record->extra = libomp_number(dist ? reg(ctx, COOKIE_R9) : reg(ctx, COOKIE_R8), type);
+	record->site = words[0];
+	record->arg = bits | libomp_ident(reg(ctx, COOKIE_RDI), &text, &flags) |
+		      (type == (LIBOMP_NUMBER_8_BYTES | LIBOMP_NUMBER_UNSIGNED) ? RING_LOOP_UNSIGNED : 0) |
+		      (call->doacross ? RING_LOOP_DOACROSS : 0);
+	record->flags = flags;
+	call->doacross = 0;
+	libomp_loop_begun(id, record, step, chunk, text);
+}
+
+/*
+ * GOMP_parallel_loop_*(fn, data, threads, lower, upper, step, chunk, flags), after its first push. Its
+ * return address may have been replaced by then; the call site is that of the region.
+ */
+static __noinline void libomp_gomp_parallel_loop(struct pt_regs *ctx, __u64 id, __u64 cookie,
+						 struct ring_record *record)
+{
+	__u32 layout = COOKIE_B(cookie), flags = 0;
+	__u64 chunk = 0;
+
+	if ((layout & COOKIE_REGION_SCHEDULE) != RING_LOOP_RUNTIME)
+		chunk = user_word(ctx->sp + 16, &flags);
+	record->key = reg(ctx, COOKIE_RCX);
+	record->extra = reg(ctx, COOKIE_R8);
+	record->arg = (layout & COOKIE_REGION_SCHEDULE) | RING_LOOP_UPPER_EXCLUSIVE | RING_LOOP_OF_REGION |
+		      (layout & COOKIE_REGION_NONMONOTONIC ? RING_LOOP_NONMONOTONIC : 0);
+	record->flags = flags;
+	libomp_loop_begun(id, record, reg(ctx, COOKIE_R9), chunk, 0);
+}
+
+/* The first chunk of a static loop, as the compiler's code will go through it. */
+static __noinline void libomp_static_chunk(__u64 id, __u64 cookie, struct ring_record *record)
+{
+	__u32 type = COOKIE_B(cookie), flags = 0;
+	struct libomp_call *call = libomp_call();
+	__u64 lower, upper, stride;
+	bool none;
+
+	record->kind = RING_NONE;
+	if (!call || call->entry != COOKIE_A(cookie))
+		return;
+	call->entry = 0;
+	lower = libomp_number_at(call->lower_at, type, &flags);
+	upper = libomp_number_at(call->upper_at, type, &flags);
+	if (type == (LIBOMP_NUMBER_8_BYTES | LIBOMP_NUMBER_UNSIGNED)) {
+		if (call->step > 0 ? upper > call->last : upper < call->last)
+			upper = call->last;
+		none = call->step > 0 ? lower > upper : lower < upper;
+	} else {
+		if (call->step > 0 ? (__s64)upper > (__s64)call->last : (__s64)upper < (__s64)call->last)
+			upper = call->last;
+		none = call->step > 0 ? (__s64)lower > (__s64)upper : (__s64)lower < (__s64)upper;
+	}
+	if (none && !flags)
+		return;
+	record->kind = RING_CHUNK_BEGIN;
+	record->key = lower;
+	record->extra = upper;
+	record->flags = flags;
+	if (!call->chunked)
+		return;
+	stride = libomp_number_at(call->stride_at, type & LIBOMP_NUMBER_8_BYTES, &flags);
+	ring__emit(id, record);
+	record->kind = RING_CHUNK_STRIDE;
+	record->key = stride;
+	record->extra = 0;
+	record->flags = flags;
+}
+
+static __noinline void libomp_dispatch_next(struct pt_regs *ctx, struct ring_record *record)
+{
+	struct libomp_call *call = libomp_call();
+
+	if (!call || call->sections) {
+		if (call)
+			record->kind = RING_NONE;
+		return;
+	}
+	call->lower_at = reg(ctx, COOKIE_RCX);
+	call->upper_at = reg(ctx, COOKIE_R8);
+	call->entry = LIBOMP_DISPATCH_NEXT;
+	call->doacross = 0;
+}
+
+static __noinline void libomp_dispatched(struct pt_regs *ctx, __u64 cookie, struct ring_record *record)
+{
+	__u32 type = COOKIE_B(cookie), flags = 0;
+	struct libomp_call *call = libomp_call();
+
+	record->kind = RING_NONE;
+	if (!call || call->entry != LIBOMP_DISPATCH_NEXT)
+		return;
+	call->entry = 0;
+	if (!(__u32)reg(ctx, COOKIE_RAX)) {
+		record->kind = RING_LOOP_END;
+		return;
+	}
+	record->kind = RING_CHUNK_BEGIN;
+	libomp_bounds_at(call->lower_at, call->upper_at, type, record, &flags);
+	record->flags = flags;
+}
+
+/* A number of a section, or that there is none; until then its chunks are not those of a loop. */
+static __noinline void libomp_section(struct pt_regs *ctx, struct ring_record *record)
+{
+	struct libomp_call *call = libomp_call();
+
+	if (call)
+		call->sections = 0;
+	record->kind = (__u32)reg(ctx, COOKIE_RAX) ? RING_SECTION_BEGIN : RING_SECTIONS_END;
+	record->arg = (__u32)reg(ctx, COOKIE_RAX) ? (__u32)reg(ctx, COOKIE_RAX) - 1 : 0;
+}
+
+static __noinline void libomp_in_sections(struct ring_record *record)
+{
+	struct libomp_call *call = libomp_call();
+
+	if (call)
+		call->sections = 1;
+	else
+		record->flags |= RING_F_FAULT;
+}
+
+/* The call site of the outermost function is the program's. */
+static __noinline void libomp_lock_called(struct pt_regs *ctx, __u64 cookie, struct ring_record *record)
+{
+	struct libomp_call *call = libomp_call();
+	bool inner = COOKIE_A(cookie) == LIBOMP_LOCK_INNER;
+	__u32 flags = 0;
+
+	record->kind = RING_NONE;
+	if (!call)
+		return;
+	/* An outer one that is left over, because a return was not seen, has been entered or is no caller. */
+	if (!call->lock_ns || call->lock_entered || call->lock_frame < ctx->sp) {
+		call->lock_ns = bpf_ktime_get_ns();
+		call->lock_frame = ctx->sp;
+		call->lock_site = user_word(ctx->sp + COOKIE_OFF(cookie), &flags);
+		call->lock_entered = 0;
+	}
+	if (inner) {
+		call->lock = COOKIE_REG(cookie) == COOKIE_RDX	? reg(ctx, COOKIE_RDX)
+			     : COOKIE_REG(cookie) == COOKIE_RDI ? reg(ctx, COOKIE_RDI)
+								: 0;
+		call->lock_entered = 1;
+	}
+}
+
+static __noinline void libomp_lock_got(__u64 cookie, struct ring_record *record)
+{
+	struct libomp_call *call = libomp_call();
+
+	record->kind = RING_NONE;
+	if (!call || !call->lock_entered)
+		return;
+	record->arg = COOKIE_B(cookie);
+	if (record->arg == RING_LOCK_ORDERED || record->arg == RING_LOCK_DOACROSS ||
+	    bpf_ktime_get_ns() - call->lock_ns >= libomp_lock_wait_ns) {
+		record->kind = RING_LOCK_WAIT;
+		record->key = call->lock;
+		record->extra = call->lock_ns;
+		record->site = call->lock_site;
+	}
+	call->lock_ns = 0;
+	call->lock_entered = 0;
+}
+
+static __noinline void libomp_single(struct pt_regs *ctx, __u64 cookie, struct ring_record *record)
+{
+	struct libomp_call *call = libomp_call();
+	bool copy = COOKIE_A(cookie) == LIBOMP_SINGLE_COPY;
+
+	if (COOKIE_A(cookie) == LIBOMP_SINGLE_CALLED) {
+		record->kind = RING_NONE;
+		if (call)
+			libomp_ident(reg(ctx, COOKIE_RDI), &call->single_text, &record->flags);
+		return;
+	}
+	record->arg = copy ? !reg(ctx, COOKIE_RAX) : reg(ctx, COOKIE_RAX) & 0xff;
+	record->site = ctx->ip; /* where it returns to */
+	if (call) {
+		record->extra = call->single_text;
+		call->single_text = 0;
+	}
+}
+
+/* The end of a loop or sections, in `record`; of a cancelled one it may be a barrier. */
+static __noinline void libomp_construct_end(struct pt_regs *ctx, __u64 id, __u64 cookie,
+					    struct ring_record *record)
+{
+	if (COOKIE_A(cookie) == LIBOMP_WAIT) {
+		ring__emit(id, record);
+		record->site = user_word(ctx->sp, &record->flags);
+		record->kind = RING_WAIT_BEGIN;
+		record->arg = RING_WAIT_BARRIER_IMPLICIT;
+	} else if (COOKIE_A(cookie) == LIBOMP_WAITED) {
+		record->kind = RING_WAIT_END;
+		record->arg = RING_WAIT_BARRIER_IMPLICIT;
+	}
+}
+
+static __noinline void libomp_loop_begin(struct pt_regs *ctx, __u64 id, __u64 cookie,
+					 struct ring_record *record)
+{
+	struct libomp_call *call;
+
+	if (COOKIE_A(cookie) & COOKIE_LOOP_ALONE) {
+		worksharing__loop_begin(ctx, id, cookie, record);
+		return;
+	}
+	switch (COOKIE_A(cookie)) {
+	case LIBOMP_STATIC_INIT:
+	case LIBOMP_DIST_FOR_STATIC_INIT:
+	case LIBOMP_TEAM_STATIC_INIT:
+		libomp_static_init(ctx, id, cookie, record);
+		break;
+	case LIBOMP_DISPATCH_INIT:
+	case LIBOMP_DIST_DISPATCH_INIT:
+		libomp_dispatch_init(ctx, id, cookie, record);
+		break;
+	case LIBOMP_GOMP_PARALLEL_LOOP:
+		libomp_gomp_parallel_loop(ctx, id, cookie, record);
+		break;
+	default: /* LIBOMP_DOACROSS_INIT */
+		call = libomp_call();
+		if (call)
+			call->doacross = 1;
+		record->kind = RING_NONE;
+		break;
+	}
+}
+
+static __always_inline void libomp_worksharing__read(struct pt_regs *ctx, __u64 id, __u64 cookie,
+						     struct ring_record *record)
+{
+	switch (record->kind) {
+	case RING_LOOP_BEGIN:
+		libomp_loop_begin(ctx, id, cookie, record);
+		break;
+	case RING_CHUNK_NEXT:
+		libomp_dispatch_next(ctx, record);
+		break;
+	case RING_CHUNK_BEGIN:
+		if (COOKIE_A(cookie) == LIBOMP_DISPATCH_NEXT)
+			libomp_dispatched(ctx, cookie, record);
+		else
+			libomp_static_chunk(id, cookie, record);
+		break;
+	case RING_SECTIONS_BEGIN:
+		if (COOKIE_A(cookie) == LIBOMP_GOMP_PARALLEL_SECTIONS) {
+			record->arg = reg(ctx, COOKIE_RCX) | RING_SECTIONS_OF_REGION;
+			break;
+		}
+		record->arg = reg(ctx, COOKIE_RDI);
+		record->site = user_word(ctx->sp, &record->flags);
+		libomp_in_sections(record);
+		break;
+	case RING_SECTION_NEXT:
+		libomp_in_sections(record);
+		break;
+	case RING_SECTION_BEGIN:
+		libomp_section(ctx, record);
+		break;
+	case RING_SINGLE:
+		libomp_single(ctx, cookie, record);
+		break;
+	case RING_LOCK_WAIT:
+		if (COOKIE_A(cookie) == LIBOMP_LOCK_GOT)
+			libomp_lock_got(cookie, record);
+		else
+			libomp_lock_called(ctx, cookie, record);
+		break;
+	case RING_STATIC_SHARE:
+		record->site = user_word(ctx->sp, &record->flags);
+		break;
+	case RING_LOOP_END:
+	case RING_SECTIONS_END:
+		libomp_construct_end(ctx, id, cookie, record);
+		break;
+	default: /* SINGLE_END: nothing to read */
+		break;
+	}
+}
+
+#endif

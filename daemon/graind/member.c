@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/graind/member.h"
+#include "daemon/common/job_store.h"
+#include "daemon/graind/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SYMBOLIZE_SECONDS 30
+
+struct member *member__of(struct job *job)
+{
+	struct member *member = calloc(1, sizeof(*member));
+
+	if (member)
+		*member = (struct member){.job = job, .until_ns = UINT64_MAX};
+	return member;
+}
+
+struct member *member__new(struct jobs *jobs, const struct process *process, int pidfd, uint64_t parent_job,
+			   struct failure *failure)
+{
+	struct member *member = member__of(NULL);
+
+	if (!member) {
+		failure__set(failure, 503, "graind is out of memory");
+		return NULL;
+	}
+	if (job__enter(jobs, process, process->pid, parent_job, &member->job, failure) != 0) {
+		free(member);
+		return NULL;
+	}
+	member->fleeting = true;
+	member->job->pidfd = fcntl(pidfd, F_DUPFD_CLOEXEC, 0);
+	return member;
+}
+
+struct begun {
+	const struct process *process;
+	const struct member_start *start;
+};
+
+static void show_begin(struct job_view *view, const void *ctx)
+{
+	const struct begun *begun = ctx;
+
+	view->state = JOB_RUNNING;
+	view->start_ns = job__now_ns();
+	view->threads = begun->process->threads;
+	view->ns_per_event = begun->start->ns_per_event;
+	snprintf(view->exe, sizeof(view->exe), "%s", begun->process->exe);
+	snprintf(view->cmd, sizeof(view->cmd), "%s", begun->process->cmd);
+	snprintf(view->runtime, sizeof(view->runtime), "%s", begun->start->runtime);
+	snprintf(view->method, sizeof(view->method), "%s", begun->start->method);
+}
+
+int member__begin(struct member *member, const struct member_start *start, const struct capture *capture,
+		  struct failure *failure)
+{
+	const struct recorder_capture about = {
+		.runtime = start->runtime,
+		.method = start->method,
+		.ns_per_event = start->ns_per_event,
+		.attach_ns = start->attach_ns,
+		.late = start->late,
+	};
+	struct job *job = member->job;
+	struct begun begun = {&job->process, start};
+	struct process *now = calloc(1, sizeof(*now));
+	int error;
+
+	if (!now)
+		return failure__set(failure, 503, "graind is out of memory");
+
+	/* Fresh: since it was looked at first it may have executed another program, or ended. */
+	if (process__read(job->process.pid, now) == 0 && now->exe[0])
+		job->process = *now;
+	free(now);
+	if (!process__belongs_to(&job->process, job->view.uid))
+		return failure__set(failure, 403, "process %d changed its user", (int)job->process.pid);
+	error = recorder__new(job->dirfd, &job->process, &member->recorder);
+	if (!error)
+		error = recorder__begin(member->recorder, &about);
+	if (error) {
+		recorder__free(member->recorder);
+		member->recorder = NULL;
+		return failure__set(failure, 503, "cannot write the trace of job %llu: %s",
+				    (unsigned long long)job->number, strerror(-error));
+	}
+	capture__losses(capture, &member->before);
+	drain_pace__start(&member->pace, job, job__now_ns());
+	job__change(job, show_begin, &begun);
+	return 0;
+}
+
+static void show_waiting(struct job_view *view, const void *ctx)
+{
+	const struct process *process = ctx;
+
+	view->state = JOB_WAITING;
+	snprintf(view->exe, sizeof(view->exe), "%s", process->exe);
+	snprintf(view->cmd, sizeof(view->cmd), "%s", process->cmd);
+	view->runtime[0] = 0;
+}
+
+void member__start_over(struct member *member)
+{
+	struct job *job = member->job;
+
+	if (member->recorder) {
+		recorder__free(member->recorder);
+		member->recorder = NULL;
+		unlinkat(job->dirfd, TRACE_FILE, 0);
+	}
+	process__read(job->process.pid, &job->process);
+	job__change(job, show_waiting, &job->process);
+}
+
+static void show_runtime(struct job_view *view, const void *runtime)
+{
+	snprintf(view->runtime, sizeof(view->runtime), "%s", (const char *)runtime);
+}
+
+void member__runtime(struct member *member, const char *runtime)
+{
+	recorder__runtime(member->recorder, runtime);
+	job__change(member->job, show_runtime, runtime);
+}
+
+static void add_note(struct job_view *view, const void *text)
+{
+	if (!view->notes)
+		view->notes = json_array();
+	if (json_array_size(view->notes) < 16)
+		json_array_append_new(view->notes, json_string(text));
+}
+
+void member__note(struct member *member, const char *text)
+{
+	log__line(LOG_INFO, "job %llu: %s", (unsigned long long)member->job->number, text);
+	job__change(member->job, add_note, text);
+}
+
+struct ending {
+	struct member *member;
+	enum job_reason reason;
+	const char *error;
+	struct recorder_loss losses[DRAIN_CAUSES];
+	size_t causes;
+};
+
+static void show_ending(struct job_view *view, const void *ctx)
+{
+	const struct ending *ending = ctx;
+
+	view->reason = ending->reason;
+	view->end_ns = job__now_ns();
+	if (ending->error)
+		snprintf(view->error, sizeof(view->error), "%s", ending->error);
+	view->state = JOB_FINISHING;
+}
+
+static void *finish(void *argument)
+{
+	struct ending *ending = argument;
+	struct member *member = ending->member;
+	bool recorded = member->recorder != NULL;
+	int error = 0;
+
+	if (recorded)
+		error = recorder__finish(member->recorder, job_reason__name(ending->reason), ending->losses,
+					 ending->causes, job__patience(member->job, SYMBOLIZE_SECONDS));
+	job__conclude(member->job, recorded, error);
+	free(member);
+	free(ending);
+	return NULL;
+}
+
+void member__close(struct member *member, enum job_reason reason, const struct capture *capture,
+		   const char *error)
+{
+	struct ending *ending;
+	const struct ending shown = {.reason = reason, .error = member->recorder ? NULL : error};
+
+	if (member->fleeting && (!member->recorder || !recorder__counts(member->recorder)->events)) {
+		recorder__free(member->recorder);
+		job__discard(member->job);
+		free(member);
+		return;
+	}
+	ending = calloc(1, sizeof(*ending));
+	if (member->recorder)
+		drain_pace__show(&member->pace, member->recorder, capture, &member->before);
+	job__change(member->job, show_ending, &shown);
+	if (ending) {
+		*ending = shown;
+		ending->member = member;
+		if (member->recorder)
+			ending->causes = drain__losses(capture, &member->before,
+						       recorder__counts(member->recorder), ending->losses);
+		if (job__start_thread(finish, ending) == 0)
+			return;
+	}
+	free(ending);
+	recorder__free(member->recorder);
+	job__conclude(member->job, false, -ENOMEM);
+	free(member);
+}

@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/graind/tree.h"
+#include "daemon/graind/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const char not_used[] = "the process ended without having used an OpenMP runtime (libgomp, libomp)";
+static const char not_used_yet[] = "the process had not used an OpenMP runtime (libgomp, libomp) until then";
+
+/* ---- files ------------------------------------------------------------ */
+
+static size_t find_file(const struct tree *tree, const struct runtime_file *file)
+{
+	size_t i = 0;
+
+	while (i < tree->file_count &&
+	       (tree->files[i].device != file->device || tree->files[i].inode != file->inode))
+		i++;
+	return i;
+}
+
+/* Attached for all processes; its index, also when it cannot be probed, or TREE_MAX_FILES. */
+static size_t add_file(struct tree *tree, const struct runtime_file *file, struct failure *failure)
+{
+	size_t index = tree->file_count;
+
+	if (index == TREE_MAX_FILES) {
+		failure__set(failure, 503, "too many OpenMP runtimes are in use at a time");
+		return index;
+	}
+	tree->files[index] = *file;
+	tree->usable[index] = attach__add(tree->capture, file, failure) == 0;
+	tree->file_count++;
+	return index;
+}
+
+/* So that a library that is loaded later is observed from its first event on. */
+static void add_system_files(struct tree *tree)
+{
+	struct runtime_file *files = calloc(2, sizeof(*files));
+	struct failure ignored;
+	int count = files ? attach__system(files) : 0;
+
+	for (int i = 0; i < count; i++)
+		if (find_file(tree, &files[i]) == tree->file_count)
+			add_file(tree, &files[i], &ignored);
+	free(files);
+}
+
+static const char *name_runtimes(const struct tree *tree, const struct target *target)
+{
+	struct runtime_file *mapped = calloc(ATTACH_MAX_RUNTIMES, sizeof(*mapped));
+	struct failure ignored;
+	int count = mapped ? attach__find(target->pid, mapped, &ignored) : 0;
+	const char *name;
+	int used = 0;
+
+	for (int i = 0; i < count; i++) {
+		size_t index = find_file(tree, &mapped[i]);
+
+		if (index < tree->file_count && tree->usable[index])
+			mapped[used++] = mapped[i];
+	}
+	name = attach__name(mapped, used);
+	free(mapped);
+	return name;
+}
+
+static void note_file(struct target *target, const struct runtime_file *file, const char *why,
+		      uint64_t late_ns)
+{
+	char text[700];
+
+	if (!target->member)
+		return;
+	if (why)
+		snprintf(text, sizeof(text), "not observed: %s", why);
+	else
+		snprintf(text, sizeof(text),
+			 "late: %.400s was found %.1f ms after it was mapped; what it did until then is "
+			 "missing",
+			 file->path, (double)late_ns / 1e6);
+	member__note(target->member, text);
+}
+
+int tree__look(struct tree *tree, struct target *target, struct failure *failure)
+{
+	struct runtime_file *mapped = calloc(ATTACH_MAX_RUNTIMES, sizeof(*mapped));
+	int count = mapped ? attach__find(target->pid, mapped, failure)
+			   : failure__set(failure, 503, "graind is out of memory"),
+	    usable = 0;
+
+	target->look = false;
+	for (int i = 0; i < count; i++) {
+		size_t index = find_file(tree, &mapped[i]);
+		bool known = index < tree->file_count;
+
+		if (!known) {
+			failure->text[0] = 0;
+			index = add_file(tree, &mapped[i], failure);
+			target->late = true;
+			if (index == TREE_MAX_FILES || !tree->usable[index])
+				note_file(target, &mapped[i], failure->text, 0);
+			else if (target->mapped_ns)
+				note_file(target, &mapped[i], NULL, job__now_ns() - target->mapped_ns);
+		}
+		if (index < TREE_MAX_FILES)
+			usable += tree->usable[index];
+	}
+	target->mapped_ns = 0;
+	free(mapped);
+	/* One that cannot be probed is a failure only when there is no other. */
+	if (count > 0 && !usable)
+		return failure->text[0] ? -1
+					: failure__set(failure, 422, "its OpenMP runtime cannot be probed");
+	return count < 0 ? -1 : usable;
+}
+
+/* ---- processes -------------------------------------------------------- */
+
+static struct target *find_target(struct tree *tree, pid_t pid)
+{
+	if (tree->hit && tree->hit->pid == pid)
+		return tree->hit;
+	for (size_t i = 0; i < tree->target_count; i++)
+		if (tree->targets[i].pid == pid)
+			return tree->hit = &tree->targets[i];
+	return NULL;
+}
+
+static bool may_follow(const struct tree *tree, pid_t pid)
+{
+	struct process process;
+
+	return process__read_ids(pid, &process) == 0 && !process.dead &&
+	       process__belongs_to(&process, tree->uid);
+}
+
+/* From now on its probes are in place; NULL when it cannot be followed. */
+static struct target *add_target(struct tree *tree, pid_t pid, int pidfd, struct failure *failure)
+{
+	struct target *target = &tree->targets[tree->target_count];
+	struct uprobes_error err = {.text = ""};
+
+	if (tree->target_count == TREE_MAX_TARGETS) {
+		failure__set(failure, 503, "too many processes are followed");
+		return NULL;
+	}
+	if (capture__add_process(tree->capture, pid, &err) != 0) {
+		failure__set(failure, 503, "%s", err.text);
+		return NULL;
+	}
+	*target = (struct target){.pid = pid, .pidfd = pidfd, .attached_ns = job__now_ns()};
+	target->process = calloc(1, sizeof(*target->process));
+	if (!target->process) {
+		capture__drop_process(tree->capture, pid);
+		failure__set(failure, 503, "graind is out of memory");
+		return NULL;
+	}
+	process__read(pid, target->process);
+	tree->target_count++;
+	tree->hit = NULL;
+	return target;
+}
+
+static uint64_t job_of(const struct target *target)
+{
+	return target->member ? target->member->job->number : target->parent_job;
+}
+
+/* Its probes are in place only now: what has it done before? */
+static void look_late(struct tree *tree, struct target *target)
+{
+	struct failure ignored = {.status = 0};
+	int usable = tree__look(tree, target, &ignored);
+
+	target->late = usable > 0;
+	target->unseen = usable < 0;
+}
+
+static void on_fork(struct tree *tree, const struct watch_event *event)
+{
+	struct target *parent = find_target(tree, event->parent), *target;
+	uint64_t parent_job = parent ? job_of(parent) : 0;
+	int pidfd = parent ? (int)syscall(SYS_pidfd_open, event->pid, 0) : -1;
+	struct failure failure = {.status = 0};
+
+	target = pidfd >= 0 && may_follow(tree, event->pid) ? add_target(tree, event->pid, pidfd, &failure)
+							    : NULL;
+	if (!target) {
+		if (pidfd >= 0) {
+			close(pidfd);
+			tree->missed++;
+		}
+		watch__remove(tree->watch, event->pid);
+		return;
+	}
+	target->parent_job = parent_job;
+	target->since_ns = event->time_ns;
+	/* What it shares with its parent, or its next program if that was faster than we. */
+	look_late(tree, target);
+}
+
+static void on_exec(struct tree *tree, const struct watch_event *event)
+{
+	struct target *target = find_target(tree, event->pid);
+	struct uprobes_error err;
+
+	if (!target)
+		return;
+	/* Another user's from now on: nothing more is read of it. */
+	if (!may_follow(tree, target->pid)) {
+		target->refused = true;
+		capture__drop_process(tree->capture, target->pid);
+	}
+	target->since_ns = event->time_ns;
+	target->look = true;
+	process__read(target->pid, target->process);
+	if (target->leader_gone && !target->refused) {
+		if (capture__renew_process(tree->capture, target->pid, &err) != 0)
+			target->refused = true;
+		target->leader_gone = false;
+		target->attached_ns = job__now_ns();
+	}
+	/* If the probes were there first, or are now before a runtime is mapped, nothing is missing. */
+	target->late = target->unseen = false;
+	if (!target->refused && event->time_ns < target->attached_ns)
+		look_late(tree, target);
+	if (target->previous || !target->member)
+		return;
+	target->previous = target->member;
+	target->previous->until_ns = event->time_ns;
+	target->member = NULL;
+}
+
+static void look_everywhere(struct tree *tree)
+{
+	for (size_t i = 0; i < tree->target_count; i++)
+		tree->targets[i].look = true;
+}
+
+/* Without news from the kernel. */
+static void look_now_and_then(struct tree *tree)
+{
+	uint64_t now = job__now_ns();
+
+	if (tree->watch || now - tree->looked_ns < 50000000)
+		return;
+	tree->looked_ns = now;
+	for (size_t i = 0; i < tree->target_count; i++) {
+		uint64_t signature = process__map_signature(tree->targets[i].pid);
+
+		tree->targets[i].look |= signature != tree->targets[i].signature;
+		tree->targets[i].signature = signature;
+	}
+}
+
+/* A program that has not used OpenMP leaves its job to the next one. */
+static void settle(struct tree *tree, struct target *target)
+{
+	struct member *previous = target->previous;
+
+	target->previous = NULL;
+	if (!previous)
+		return;
+	if (!previous->recorder || recorder__counts(previous->recorder)->events == 0) {
+		if (target->refused) {
+			member__close(previous, JOB_EXIT, tree->capture, not_used);
+			return;
+		}
+		previous->until_ns = UINT64_MAX;
+		member__start_over(previous);
+		target->member = previous;
+		return;
+	}
+	target->parent_job = previous->job->number;
+	member__close(previous, JOB_EXEC, tree->capture, NULL);
+}
+
+void tree__follow(struct tree *tree)
+{
+	struct watch_event event;
+
+	look_now_and_then(tree);
+	if (!tree->watch)
+		return;
+	watch__sync(tree->watch);
+	while (watch__next(tree->watch, &event)) {
+		struct target *target = find_target(tree, event.pid);
+
+		if (event.kind == WATCH_FORK)
+			on_fork(tree, &event);
+		else if (event.kind == WATCH_EXEC)
+			on_exec(tree, &event);
+		else if (event.kind == WATCH_MISSED)
+			look_everywhere(tree);
+		else if (target && event.kind == WATCH_LEADER)
+			target->leader_gone = true;
+		else if (target) {
+			target->look = true;
+			target->mapped_ns = target->mapped_ns ? target->mapped_ns : event.time_ns;
+		}
+	}
+}
+
+/* ---- events ----------------------------------------------------------- */
+
+bool tree__begin(struct tree *tree, struct target *target, struct failure *failure)
+{
+	const struct member_start start = {
+		.runtime = name_runtimes(tree, target),
+		.method = capture__method_name(tree->capture),
+		.ns_per_event = tree->ns_per_event,
+		.attach_ns = target->attached_ns > target->since_ns ? target->attached_ns : target->since_ns,
+		.late = target->late,
+	};
+
+	if (!target->member)
+		target->member =
+			member__new(tree->jobs, target->process, target->pidfd, target->parent_job, failure);
+	if (!target->member)
+		return false;
+	return member__begin(target->member, &start, tree->capture, failure) == 0;
+}
+
+/* The recorder for an event of the target's present program, NULL for none. */
+static struct recorder *recorder_of(struct tree *tree, struct target *target)
+{
+	struct failure failure = {.status = 0};
+
+	if (target->refused)
+		return NULL;
+	if (target->member && target->member->recorder)
+		return target->member->recorder;
+	if (tree__begin(tree, target, &failure))
+		return target->member->recorder;
+	log__line(LOG_WARNING, "process %d is not recorded: %s", (int)target->pid, failure.text);
+	target->refused = true;
+	return NULL;
+}
+
+static void give(struct tree *tree, struct target *target, unsigned int cpu, const struct ring_event *events,
+		 size_t count)
+{
+	struct recorder *recorder = recorder_of(tree, target);
+
+	if (!recorder)
+		return;
+	recorder__feed(recorder, cpu, events, count);
+	target->member->got += (long)count;
+}
+
+/* Until all events of the program before are read. The CPU is kept where the ring's own number was. */
+static void hold(struct tree *tree, unsigned int cpu, const struct ring_event *event)
+{
+	if (tree->held_count == tree->held_room) {
+		size_t room = tree->held_room ? 2 * tree->held_room : 256;
+		struct ring_event *held = reallocarray(tree->held, room, sizeof(*held));
+
+		if (!held)
+			return;
+		tree->held = held;
+		tree->held_room = room;
+	}
+	tree->held[tree->held_count] = *event;
+	tree->held[tree->held_count++].seq = cpu;
+}
+
+static int feed(void *ctx, unsigned int cpu, const struct ring_event *events, size_t count)
+{
+	struct tree *tree = ctx;
+
+	while (count) {
+		pid_t pid;
+		size_t run = ring_to_trace__same_process(events, count, &pid);
+		struct target *target = find_target(tree, pid);
+
+		if (target && !target->previous) {
+			give(tree, target, cpu, events, run);
+		} else if (target) {
+			for (size_t i = 0; i < run; i++) {
+				if (events[i].time_ns >= target->previous->until_ns)
+					hold(tree, cpu, &events[i]);
+				else if (target->previous->recorder)
+					recorder__feed(target->previous->recorder, cpu, &events[i], 1);
+			}
+		}
+		events += run;
+		count -= run;
+	}
+	return 0;
+}
+
+static void release_held(struct tree *tree)
+{
+	for (size_t i = 0; i < tree->held_count; i++) {
+		struct target *target = find_target(tree, (pid_t)tree->held[i].tgid);
+
+		if (target)
+			give(tree, target, tree->held[i].seq, &tree->held[i], 1);
+	}
+	tree->held_count = 0;
+}
+
+/* A target whose mappings have changed: a runtime may be among them. */
+static void look_at(struct tree *tree, struct target *target)
+{
+	struct failure failure = {.status = 0};
+	int usable = tree__look(tree, target, &failure);
+
+	if (usable <= 0 || target->refused)
+		return;
+	if (target->member && target->member->recorder) {
+		member__runtime(target->member, name_runtimes(tree, target));
+		return;
+	}
+	/* Before it does anything: a short program may be gone when its first event is read. */
+	if (!tree__begin(tree, target, &failure)) {
+		log__line(LOG_WARNING, "process %d is not recorded: %s", (int)target->pid, failure.text);
+		target->refused = true;
+		if (target->member)
+			member__close(target->member, JOB_EXIT, tree->capture, failure.text);
+		target->member = NULL;
+	}
+}
+
+long tree__drain(struct tree *tree)
+{
+	struct timespec ignored;
+	long got;
+
+	for (size_t i = 0; i < tree->target_count; i++)
+		if (tree->targets[i].member)
+			tree->targets[i].member->got = 0;
+	got = capture__poll(tree->capture, feed, tree);
+	for (size_t i = 0; i < tree->target_count; i++)
+		settle(tree, &tree->targets[i]);
+	release_held(tree);
+	for (size_t i = 0; i < tree->target_count; i++) {
+		struct target *target = &tree->targets[i];
+
+		if (target->look)
+			look_at(tree, target);
+		if (target->member && target->member->recorder)
+			drain_pace__tick(&target->member->pace, target->member->recorder, tree->capture,
+					 &target->member->before, target->member->got, &ignored);
+	}
+	return got;
+}
+
+/* Shown with the job that was asked for. */
+static void note_missed(struct tree *tree, struct member *member)
+{
+	char text[160];
+
+	if (!tree->missed)
+		return;
+	snprintf(text, sizeof(text),
+		 "%llu child processes ended before they could be probed; whether they used OpenMP is not "
+		 "known",
+		 (unsigned long long)tree->missed);
+	member__note(member, text);
+}
+
+void tree__drop(struct tree *tree, size_t index, enum job_reason reason)
+{
+	struct target *target = &tree->targets[index];
+
+	settle(tree, target);
+	if ((target->late || target->unseen) && (!target->member || !target->member->recorder ||
+						 !recorder__counts(target->member->recorder)->events))
+		tree->missed++;
+	if (target->member && !target->member->fleeting)
+		note_missed(tree, target->member);
+	if (target->member)
+		member__close(target->member, reason, tree->capture,
+			      reason == JOB_EXIT ? not_used : not_used_yet);
+	capture__drop_process(tree->capture, target->pid);
+	if (tree->watch)
+		watch__remove(tree->watch, target->pid);
+	close(target->pidfd);
+	free(target->process);
+	*target = tree->targets[--tree->target_count];
+	tree->hit = NULL;
+}
+
+/* ---- begin and end ---------------------------------------------------- */
+
+int tree__open(struct tree *tree, struct job *job, struct failure *failure)
+{
+	struct attachment attachment;
+	struct target *target;
+	int usable, error, pidfd;
+
+	tree->jobs = job->jobs;
+	tree->uid = job->view.uid;
+	if (attach__open(true, &attachment, failure) != 0)
+		return -1;
+	tree->capture = attachment.capture;
+	tree->ns_per_event = attachment.ns_per_event;
+	error = watch__open(false, &tree->watch);
+	if (!error)
+		error = watch__add(tree->watch, job->process.pid);
+	if (error) {
+		watch__close(tree->watch);
+		tree->watch = NULL;
+		log__line(LOG_WARNING, "job %llu: children are not followed: perf events: %s",
+			  (unsigned long long)job->number, strerror(-error));
+	}
+	add_system_files(tree);
+	pidfd = dup(job->pidfd);
+	target = pidfd >= 0 ? add_target(tree, job->process.pid, pidfd, failure)
+			    : (failure__set(failure, 503, "graind has no file descriptors left"), NULL);
+	if (!target)
+		return -1;
+	usable = tree__look(tree, target, failure);
+	target->late = !job->at_start && usable > 0;
+	target->member = usable < 0 ? NULL : member__of(job);
+	if (usable >= 0 && !target->member)
+		return failure__set(failure, 503, "graind is out of memory");
+	return usable;
+}
+
+void tree__close(struct tree *tree)
+{
+	for (size_t i = 0; i < tree->target_count; i++) {
+		close(tree->targets[i].pidfd);
+		free(tree->targets[i].process);
+	}
+	watch__close(tree->watch);
+	capture__free(tree->capture);
+	free(tree->held);
+}

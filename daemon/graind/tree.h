@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A process and those that come from it, observed by one capture. The first
+ * has the job that was asked for; each other one gets its own when it uses
+ * OpenMP. Probes of all runtime files known are in place before a process maps
+ * one; copies that nobody knew are probed as soon as they are mapped.
+ *
+ * A process that executes another program before it has used OpenMP keeps its
+ * job. One that has used it gets a further job from then on: a trace has one
+ * address space.
+ */
+#ifndef GRAIND_TREE_H
+#define GRAIND_TREE_H
+
+#include "daemon/graind/attach.h"
+#include "daemon/graind/member.h"
+#include "daemon/graind/watch.h"
+
+#define TREE_MAX_TARGETS 256
+#define TREE_MAX_FILES 32
+
+/* A followed process. */
+struct target {
+	pid_t pid;
+	int pidfd;
+	struct process *process; /* as it was when its program began: it may have ended since */
+	uint64_t parent_job;
+	uint64_t attached_ns;	 /* when its probes were in place */
+	uint64_t since_ns;	 /* when its present program began */
+	uint64_t mapped_ns;	 /* of the mapping that is to be looked at */
+	uint64_t signature;	 /* of its mappings, where the kernel does not tell of new ones */
+	bool late;		 /* it may have used a runtime before the probes were in place */
+	bool unseen;		 /* it had ended by then */
+	bool look;		 /* its mappings have changed */
+	bool refused;		 /* it gets no job */
+	bool leader_gone;	 /* the kernel follows it by a thread that has ended */
+	struct member *member;	 /* NULL until it uses OpenMP */
+	struct member *previous; /* of the program before, until the rings are read once more */
+};
+
+struct tree {
+	struct jobs *jobs;
+	uid_t uid; /* whose processes are followed; root: everybody's */
+	struct capture *capture;
+	double ns_per_event;
+	struct watch *watch; /* NULL: the kernel does not tell, mappings are looked at now and then */
+	struct runtime_file files[TREE_MAX_FILES];
+	bool usable[TREE_MAX_FILES]; /* probes are attached in it */
+	size_t file_count;
+	struct target targets[TREE_MAX_TARGETS];
+	size_t target_count;
+	struct target *hit; /* the last event's */
+	struct ring_event *held;
+	size_t held_count, held_room; /* events of programs that have just begun */
+	uint64_t missed; /* children that ended, or may have used OpenMP, before they could be probed */
+	uint64_t looked_ns;
+};
+
+/*
+ * Opens the capture, with the runtimes of the system and of the process; nothing
+ * is recorded yet. Returns the number of runtimes that are mapped and probed, or
+ * -1 with *failure set. tree__close whatever the result.
+ */
+int tree__open(struct tree *tree, struct job *job, struct failure *failure);
+void tree__close(struct tree *tree);
+
+/* Files, probes and `late` as of its mappings now; the number of its usable runtimes. */
+int tree__look(struct tree *tree, struct target *target, struct failure *failure);
+/* Records it from now on; false when it cannot be. */
+bool tree__begin(struct tree *tree, struct target *target, struct failure *failure);
+
+/* What the processes have done since the last call. */
+void tree__follow(struct tree *tree);
+/* What the rings hold; the number of events. */
+long tree__drain(struct tree *tree);
+/* Ends the target's job, if any, and leaves the process alone. */
+void tree__drop(struct tree *tree, size_t index, enum job_reason reason);
+
+#endif

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/graind/watch.h"
+#include "daemon/graind/drain.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DATA_PAGES 16u
+#define MAX_RECORD 65536u
+#define MAX_QUEUE 65536u
+/* Files that a machine's processes map are mostly the same: each is told once to those who watch everything.
+ */
+#define SEEN_FILES 8192u
+
+struct watched {
+	pid_t pid;
+	bool map_pending;
+};
+
+struct watch {
+	struct watch *next;
+	bool everything;
+	int fd;
+	struct watched *pids;
+	size_t pid_count, pid_room;
+	struct watch_event *queue;
+	size_t first, count, room; /* the queue's: a ring */
+	uint64_t seen[SEEN_FILES];
+};
+
+struct buffer {
+	int fd;
+	struct perf_event_mmap_page *page;
+	uint64_t head; /* what is told at a time ends there */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct watch *watches;
+static struct buffer *buffers;
+static size_t buffer_count;
+static int end_fd = -1;
+static pthread_t reader;
+
+/* ---- telling, all with the lock held ---------------------------------- */
+
+static void push(struct watch *watch, const struct watch_event *event)
+{
+	if (watch->count == watch->room) {
+		size_t room = watch->room ? 2 * watch->room : 64;
+		struct watch_event *queue = room > MAX_QUEUE ? NULL : calloc(room, sizeof(*queue));
+
+		if (!queue) {
+			/* Who reads so slowly looks at everything anew. */
+			watch->count = watch->first = 0;
+			if (watch->room)
+				watch->queue[watch->count++] = (struct watch_event){.kind = WATCH_MISSED};
+			return;
+		}
+		for (size_t i = 0; i < watch->count; i++)
+			queue[i] = watch->queue[(watch->first + i) % watch->room];
+		free(watch->queue);
+		watch->queue = queue;
+		watch->room = room;
+		watch->first = 0;
+	}
+	watch->queue[(watch->first + watch->count++) % watch->room] = *event;
+	eventfd_write(watch->fd, 1);
+}
+
+static struct watched *find(const struct watch *watch, pid_t pid)
+{
+	for (size_t i = 0; i < watch->pid_count; i++)
+		if (watch->pids[i].pid == pid)
+			return &watch->pids[i];
+	return NULL;
+}
+
+static int add(struct watch *watch, pid_t pid)
+{
+	if (find(watch, pid))
+		return 0;
+	if (watch->pid_count == watch->pid_room) {
+		size_t room = watch->pid_room ? 2 * watch->pid_room : 16;
+		struct watched *pids = reallocarray(watch->pids, room, sizeof(*pids));
+
+		if (!pids)
+			return -ENOMEM;
+		watch->pids = pids;
+		watch->pid_room = room;
+	}
+	watch->pids[watch->pid_count++] = (struct watched){.pid = pid};
+	return 0;
+}
+
+/* Fields in front of those that the record's type has. */
+struct record_task {
+	struct perf_event_header header;
+	uint32_t pid, parent, tid, parent_tid;
+};
+struct record_pid {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+};
+struct record_map {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t address, length, offset;
+	uint32_t major, minor;
+	uint64_t inode, generation;
+};
+
+static void on_fork(const struct record_task *record, uint64_t time_ns)
+{
+	const struct watch_event event = {WATCH_FORK, (pid_t)record->pid, (pid_t)record->parent, time_ns};
+
+	if (record->pid == record->parent)
+		return;
+	for (struct watch *watch = watches; watch; watch = watch->next)
+		if (!watch->everything && find(watch, event.parent) && add(watch, event.pid) == 0)
+			push(watch, &event);
+}
+
+static void on_exit_of(const struct record_task *record, uint64_t time_ns)
+{
+	const struct watch_event event = {WATCH_LEADER, (pid_t)record->pid, 0, time_ns};
+
+	if (record->pid != record->tid)
+		return;
+	for (struct watch *watch = watches; watch; watch = watch->next)
+		if (!watch->everything && find(watch, event.pid))
+			push(watch, &event);
+}
+
+static void on_exec(const struct record_pid *record, uint64_t time_ns)
+{
+	const struct watch_event event = {WATCH_EXEC, (pid_t)record->pid, 0, time_ns};
+
+	for (struct watch *watch = watches; watch; watch = watch->next)
+		if (watch->everything || find(watch, event.pid))
+			push(watch, &event);
+}
+
+static bool seen_before(struct watch *watch, const struct record_map *record)
+{
+	uint64_t key = (record->inode * 0x9e3779b97f4a7c15u) ^ record->generation ^
+		       ((uint64_t)record->major << 40) ^ ((uint64_t)record->minor << 52);
+	uint64_t *place = &watch->seen[key % SEEN_FILES];
+	bool seen = *place == (key | 1);
+
+	*place = key | 1;
+	return seen;
+}
+
+static void on_map(const struct record_map *record, uint64_t time_ns)
+{
+	const struct watch_event event = {WATCH_MAP, (pid_t)record->pid, 0, time_ns};
+
+	if (!record->inode)
+		return;
+	for (struct watch *watch = watches; watch; watch = watch->next) {
+		struct watched *watched = watch->everything ? NULL : find(watch, event.pid);
+
+		if (watch->everything ? seen_before(watch, record) : !watched || watched->map_pending)
+			continue;
+		if (watched)
+			watched->map_pending = true;
+		push(watch, &event);
+	}
+}
+
+static void on_missed(void)
+{
+	const struct watch_event event = {.kind = WATCH_MISSED};
+
+	for (struct watch *watch = watches; watch; watch = watch->next)
+		push(watch, &event);
+}
+
+/* The record is whole and as large as its header says. */
+static void dispatch(const struct perf_event_header *header, bool forks)
+{
+	uint64_t time_ns = 0;
+
+	if (header->size >= sizeof(*header) + sizeof(time_ns))
+		memcpy(&time_ns, (const char *)header + header->size - sizeof(time_ns), sizeof(time_ns));
+	if (forks) {
+		if (header->type == PERF_RECORD_FORK && header->size >= sizeof(struct record_task))
+			on_fork((const struct record_task *)header, time_ns);
+		return;
+	}
+	if (header->type == PERF_RECORD_LOST)
+		on_missed();
+	else if (header->type == PERF_RECORD_EXIT && header->size >= sizeof(struct record_task))
+		on_exit_of((const struct record_task *)header, time_ns);
+	else if (header->type == PERF_RECORD_COMM && header->misc & PERF_RECORD_MISC_COMM_EXEC &&
+		 header->size >= sizeof(struct record_pid))
+		on_exec((const struct record_pid *)header, time_ns);
+	else if (header->type == PERF_RECORD_MMAP2 && header->size >= sizeof(struct record_map))
+		on_map((const struct record_map *)header, time_ns);
+}
+
+/* Everything up to `head`, as often as it is asked for. */
+static void read_buffer(const struct buffer *buffer, bool forks)
+{
+	static _Alignas(8) char copy[MAX_RECORD];
+	const size_t size = DATA_PAGES * (size_t)sysconf(_SC_PAGESIZE);
+	const char *data = (const char *)buffer->page + sysconf(_SC_PAGESIZE);
+	uint64_t tail = buffer->page->data_tail;
+
+	while (buffer->head - tail >= sizeof(struct perf_event_header)) {
+		struct perf_event_header header;
+		size_t at = tail % size, part;
+
+		/* Records are multiples of eight bytes, so a header is never split. */
+		memcpy(&header, data + at, sizeof(header));
+		if (header.size < sizeof(header) || header.size > buffer->head - tail)
+			break;
+		part = size - at < header.size ? size - at : header.size;
+		memcpy(copy, data + at, part);
+		memcpy(copy + part, data, header.size - part);
+		dispatch((const struct perf_event_header *)copy, forks);
+		tail += header.size;
+	}
+}
+
+/* What a child does may be in another CPU's buffer than that it was made: that is read first. */
+static void drain_all(void)
+{
+	for (size_t i = 0; i < buffer_count; i++)
+		buffers[i].head = __atomic_load_n(&buffers[i].page->data_head, __ATOMIC_ACQUIRE);
+	for (size_t i = 0; i < buffer_count; i++)
+		read_buffer(&buffers[i], true);
+	for (size_t i = 0; i < buffer_count; i++) {
+		read_buffer(&buffers[i], false);
+		__atomic_store_n(&buffers[i].page->data_tail, buffers[i].head, __ATOMIC_RELEASE);
+	}
+}
+
+/* ---- the buffers ------------------------------------------------------ */
+
+static void close_buffers(void)
+{
+	const size_t bytes = (DATA_PAGES + 1) * (size_t)sysconf(_SC_PAGESIZE);
+
+	for (size_t i = 0; i < buffer_count; i++) {
+		munmap(buffers[i].page, bytes);
+		close(buffers[i].fd);
+	}
+	free(buffers);
+	buffers = NULL;
+	buffer_count = 0;
+}
+
+static int open_buffers(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TIME,
+		.sample_id_all = 1,
+		.task = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.wakeup_watermark = 1,
+	};
+	const size_t bytes = (DATA_PAGES + 1) * (size_t)sysconf(_SC_PAGESIZE);
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	buffers = calloc(cpus > 0 ? (size_t)cpus : 1, sizeof(*buffers));
+	if (!buffers)
+		return -ENOMEM;
+	for (int cpu = 0; cpu < cpus; cpu++) {
+		int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+		void *page;
+
+		if (fd < 0 && errno == ENODEV) /* not online */
+			continue;
+		page = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (page == MAP_FAILED) {
+			int error = -errno;
+
+			if (fd >= 0)
+				close(fd);
+			close_buffers();
+			return error;
+		}
+		buffers[buffer_count++] = (struct buffer){.fd = fd, .page = page};
+	}
+	return buffer_count ? 0 : -ENODEV;
+}
+
+/* Wakes those who wait in ppoll for their watch; they would otherwise sleep on. */
+static void *read_on(void *argument)
+{
+	struct pollfd *fds = argument;
+	size_t count = buffer_count;
+
+	/* A child that is probed late is recorded incompletely. */
+	drain__set_urgent(true);
+	for (;;) {
+		if (poll(fds, count + 1, -1) < 0 && errno != EINTR)
+			break;
+		if (fds[count].revents)
+			break;
+		pthread_mutex_lock(&lock);
+		drain_all();
+		pthread_mutex_unlock(&lock);
+	}
+	free(fds);
+	return NULL;
+}
+
+static int start(void)
+{
+	struct pollfd *fds;
+	int error = open_buffers();
+
+	if (error)
+		return error;
+	fds = calloc(buffer_count + 1, sizeof(*fds));
+	end_fd = eventfd(0, EFD_CLOEXEC);
+	for (size_t i = 0; fds && i < buffer_count; i++)
+		fds[i] = (struct pollfd){.fd = buffers[i].fd, .events = POLLIN};
+	if (fds)
+		fds[buffer_count] = (struct pollfd){.fd = end_fd, .events = POLLIN};
+	error = fds && end_fd >= 0 ? -pthread_create(&reader, NULL, read_on, fds) : -ENOMEM;
+	if (error) {
+		free(fds);
+		if (end_fd >= 0)
+			close(end_fd);
+		close_buffers();
+	}
+	return error;
+}
+
+/* Starting and ending are rare and exclude each other; the reader needs the other lock. */
+static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+
+int watch__open(bool everything, struct watch **out)
+{
+	struct watch *watch = calloc(1, sizeof(*watch));
+	int error = -ENOMEM;
+
+	if (!watch)
+		return error;
+	watch->everything = everything;
+	watch->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (watch->fd < 0) {
+		free(watch);
+		return -errno;
+	}
+	pthread_mutex_lock(&starting);
+	error = watches ? 0 : start();
+	if (!error) {
+		pthread_mutex_lock(&lock);
+		watch->next = watches;
+		watches = watch;
+		pthread_mutex_unlock(&lock);
+		*out = watch;
+	}
+	pthread_mutex_unlock(&starting);
+	if (error) {
+		close(watch->fd);
+		free(watch);
+	}
+	return error;
+}
+
+void watch__close(struct watch *watch)
+{
+	bool last;
+
+	if (!watch)
+		return;
+	pthread_mutex_lock(&starting);
+	pthread_mutex_lock(&lock);
+	for (struct watch **at = &watches; *at; at = &(*at)->next) {
+		if (*at == watch) {
+			*at = watch->next;
+			break;
+		}
+	}
+	last = !watches;
+	pthread_mutex_unlock(&lock);
+	if (last) {
+		eventfd_write(end_fd, 1);
+		pthread_join(reader, NULL);
+		close(end_fd);
+		end_fd = -1;
+		close_buffers();
+	}
+	pthread_mutex_unlock(&starting);
+	close(watch->fd);
+	free(watch->pids);
+	free(watch->queue);
+	free(watch);
+}
+
+int watch__add(struct watch *watch, pid_t pid)
+{
+	int error;
+
+	pthread_mutex_lock(&lock);
+	error = add(watch, pid);
+	pthread_mutex_unlock(&lock);
+	return error;
+}
+
+void watch__remove(struct watch *watch, pid_t pid)
+{
+	struct watched *watched;
+
+	pthread_mutex_lock(&lock);
+	watched = find(watch, pid);
+	if (watched)
+		*watched = watch->pids[--watch->pid_count];
+	pthread_mutex_unlock(&lock);
+}
+
+int watch__fd(const struct watch *watch)
+{
+	return watch->fd;
+}
+
+void watch__sync(struct watch *watch)
+{
+	eventfd_t ignored;
+
+	eventfd_read(watch->fd, &ignored);
+	pthread_mutex_lock(&lock);
+	drain_all();
+	pthread_mutex_unlock(&lock);
+}
+
+bool watch__next(struct watch *watch, struct watch_event *out)
+{
+	struct watched *watched;
+	bool any;
+
+	pthread_mutex_lock(&lock);
+	any = watch->count > 0;
+	if (any) {
+		*out = watch->queue[watch->first];
+		watch->first = (watch->first + 1) % watch->room;
+		watch->count--;
+		watched = out->kind == WATCH_MAP ? find(watch, out->pid) : NULL;
+		if (watched)
+			watched->map_pending = false;
+	}
+	pthread_mutex_unlock(&lock);
+	return any;
+}

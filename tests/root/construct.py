@@ -1,0 +1,356 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Compares what a construct's program knows (tests/omp/constructs/expect.h) with what was recorded.
+
+usage: construct.py NAME PROGRAM.json TRUTH GRAINS.ndjson SUMMARY.json LOG gcc|clang [FROM_NS TO_NS]
+
+With FROM_NS and TO_NS, of an attach: only the rounds inside of them are compared. Prints one line, "ok - NAME"
+or "not ok - NAME: what differs", with details as "# " lines. compare() is what matrix.py calls.
+"""
+import collections
+import json
+import re
+import sys
+
+# What the documentation says cannot be observed, by its reason.
+HIDDEN = "static share, bounds not observable"
+
+
+class Differences:
+    def __init__(self):
+        self.failed = []
+        self.hidden = set()
+
+    def check(self, what, good, *details):
+        if not good:
+            self.failed.append((what, [str(d)[:400] for d in details[:6]]))
+
+    def same(self, what, got, expected):
+        self.check(what, got == expected, "got      %s" % (got,), "expected %s" % (expected,))
+
+    def same_set(self, what, got, expected):
+        got, expected = collections.Counter(got), collections.Counter(expected)
+        missing, extra = expected - got, got - expected
+        self.check(what, not missing and not extra,
+                   "%d missing of %d, e.g. %s" % (sum(missing.values()), sum(expected.values()), sorted(missing, key=str)[:3]),
+                   "%d too many, e.g. %s" % (sum(extra.values()), sorted(extra, key=str)[:3]))
+
+
+class Truth:
+    """The program's file, of the rounds inside the window; `rename` maps its identifiers to the report's."""
+
+    def __init__(self, path):
+        self.lines = collections.defaultdict(list)
+        for line in open(path):
+            kind, *rest = line.split()
+            self.lines[kind].append(rest)
+
+    def __getitem__(self, kind):
+        return self.lines[kind]
+
+
+class Log:
+    """The exported events, with their sources."""
+
+    def __init__(self, path):
+        self.events, self.sources = [], {}
+        for line in open(path):
+            if line.startswith("@source "):
+                self.sources[line.split()[1]] = dict(f.split("=", 1) for f in line.split()[2:] if "=" in f)
+            if line[:1] in "@#" or line.startswith("grain-log"):
+                continue
+            f = line.split()
+            self.events.append((int(f[0]), int(f[1]), f[3], dict(x.split("=", 1) for x in f[4:])))
+
+    def count(self, event, *conditions):
+        wanted = [c.split("=", 1) for c in conditions]
+        return sum(e[2] == event and all(e[3].get(k) == v for k, v in wanted) for e in self.events)
+
+    def line(self, keys):
+        return self.sources.get(keys.get("src"), {}).get("line", "?")
+
+    def barriers(self):
+        """Barriers passed, without the implicit one that ends a member."""
+        passed, last = 0, {}
+        for _, tid, event, keys in self.events:
+            previous = last.get(tid)
+            if previous and previous[0] == "wait-end" and previous[1].get("kind", "").startswith("barrier"):
+                passed += event not in ("member-end", "thread-end")
+            if event not in ("lost", "sample", "off-cpu", "on-cpu"):
+                last[tid] = (event, keys)
+        return passed
+
+
+def chunk_values(chunk, letter):
+    """The ranges that a chunk's record stands for, as (lowest, highest)."""
+    lower, upper = sorted((chunk["lower"], chunk["upper"]))
+    stride = chunk.get("stride") or 0
+    for n in range(chunk.get("chunks") or 1):
+        yield lower + n * stride, upper + n * stride
+
+
+def covered(ranges, tid_of, values, what, d, must_cover=True):
+    """Each of `values` lies in exactly one of the ranges [(lowest, highest, tid, start, end)], on its thread."""
+    ranges = sorted(ranges)
+    wrong = []
+    for value, tid, begin, end in values:
+        inside = [r for r in ranges if r[0] <= value <= r[1]]
+        if len(inside) != 1:
+            wrong.append("%s is in %d ranges %s" % (value, len(inside), inside[:2]))
+        elif inside[0][2] is not None and inside[0][2] != tid:
+            wrong.append("%s ran on %d, not %s" % (value, tid, inside[0]))
+        elif inside[0][3] is not None and not (inside[0][3] <= begin <= end <= inside[0][4]):
+            wrong.append("%s ran at %d-%d, outside of %s" % (value, begin, end, inside[0]))
+    known = {v[0] for v in values}
+    if must_cover and known:
+        for r in ranges:
+            if not any(r[0] <= v <= r[1] for v in known):
+                wrong.append("no iteration is in %s" % (r,))
+    d.check(what, not wrong, "%d wrong of %d" % (len(wrong), len(values)), *wrong)
+
+
+def compare_loops(truth, grains, compiler, source, d):
+    iterations = collections.defaultdict(list)
+    for loop, index, value, tid, times, begin, end in truth["iter"]:
+        if int(times):
+            iterations[loop].append((int(index), int(value), int(tid), int(begin), int(end)))
+    chunks = collections.defaultdict(list)
+    for g in grains:
+        if g["kind"] == "chunk":
+            chunks[g.get("loop") or g["id"].rsplit("[", 1)[0]].append(g)
+    known = set()
+    for loop, line, schedule, first, step, trip, threads, cancelled in truth["loop"]:
+        known.add(loop)
+        mine, ran = chunks.get(loop, []), iterations[loop]
+        d.check("%s was seen" % loop, bool(mine) or not ran, "its chunks are missing, there are %s" % sorted(chunks)[:5])
+        hidden = [g for g in mine if g.get("note") == HIDDEN]
+        if hidden:
+            d.hidden.add(HIDDEN)
+            d.same("%s: hidden shares are all of it" % loop, len(hidden), len(mine))
+            d.check("%s: bounds are hidden only where they cannot be read" % loop,
+                    compiler == "gcc" and schedule in ("static", "auto"), schedule)
+            by_thread = collections.defaultdict(list)
+            for i in ran:
+                by_thread[i[2]].append(i)
+            shares = [(g["fragments"][0]["tid"], g["start_ns"], g["end_ns"]) for g in hidden if g["fragments"]]
+            for tid, its in by_thread.items():
+                d.check("%s: the share of thread %d is there once, around its iterations" % (loop, tid),
+                        sum(s[0] == tid and s[1] <= min(i[3] for i in its) and max(i[4] for i in its) <= s[2]
+                            for s in shares) == 1, shares, tid, min(i[3] for i in its), max(i[4] for i in its))
+            continue
+        bad = [g["id"] for g in mine if len({f["tid"] for f in g["fragments"]}) != 1]
+        d.check("%s: every chunk was executed by one thread" % loop, not bad, bad[:3])
+        ranges = [(low, high, g["fragments"][0]["tid"], g["start_ns"], g["end_ns"])
+                  for g in mine if g["fragments"] for low, high in chunk_values(g, loop)]
+        # clang numbers iterations from 0, gcc hands the loop's variable to the runtime.
+        candidates = [[(i[0],) + i[2:] for i in ran], [(i[1],) + i[2:] for i in ran],
+                      [(i[1] % 2**64,) + i[2:] for i in ran]]
+        trials = []
+        for values in candidates:
+            trial = Differences()
+            covered(ranges, None, values, "%s: each iteration is in the chunk of its thread, once" % loop, trial)
+            trials.append(trial)
+        best = min(trials, key=lambda t: len(t.failed))
+        d.failed += best.failed
+        if loop.split("/")[1][0] == "l":
+            lines = {g["source"] for g in mine}
+            # clang says the directive's line; gcc that or a loop's below it, gfortran also what is above.
+            good = {source + str(int(line) + n) for n in
+                    ((0,) if compiler == "clang" else (-1, 0, 1) if ".f90" in source else (0, 1, 2))}
+            d.check("%s: source lines" % loop, lines <= good, "got %s" % lines, "expected one of %s" % good)
+    extra = [k for k in chunks if k not in known]
+    d.check("no other loops", not extra, extra[:4], [g["id"] for k in extra for g in chunks[k]][:4])
+
+
+def compare_taskloops(truth, tasks, d):
+    """Returns the tasks that are not of a taskloop."""
+    iterations = collections.defaultdict(list)
+    for loop, index, value, tid, times, begin, end in truth["iter"]:
+        if "/t" in loop:
+            iterations[loop].append((int(value), int(tid), int(begin), int(end)))
+    taken = set()
+    for parent, line, first, step, trip, count, ordinal in truth["taskloop"]:
+        name = "taskloop %s/t%s" % (parent, ordinal)
+        mine = [g for g in tasks if g["parent"] is not None and re.search(r":%s$" % line, g["source"] or "") and
+                re.fullmatch(re.escape(parent) + r"\.\d+", g["id"])]
+        taken.update(g["id"] for g in mine)
+        d.check("%s was seen" % name, bool(mine), [(g["id"], g["source"]) for g in tasks[:4]])
+        if int(count):
+            d.same("%s: its tasks" % name, len(mine), int(count))
+        numbers = sorted(int(g["id"].rsplit(".", 1)[1]) for g in mine)
+        d.same("%s: their identifiers are consecutive" % name, numbers,
+               list(range(int(ordinal), int(ordinal) + len(mine))))
+        bounds = [g for g in mine if g["lower"] is not None]
+        d.same("%s: tasks with bounds" % name, len(bounds), len(mine))
+        ranges = [tuple(sorted((g["lower"], g["upper"]))) + (g["fragments"][0]["tid"] if g["fragments"] else None,
+                                                             g["start_ns"], g["end_ns"]) for g in bounds]
+        covered(ranges, None, iterations["%s/t%s" % (parent, ordinal)],
+                "%s: each iteration is in the task that ran it, once" % name, d)
+        joins = {g["join"] for g in mine}
+        d.check("%s: all are joined by the same" % name, len(joins) <= 1, joins)
+    return [g for g in tasks if g["id"] not in taken]
+
+
+def compare_tasks(truth, tasks, grains, log, source, d, windowed):
+    discarded = {t[0] for t in truth["discarded"]}
+    want = truth["task"]
+    d.same_set("identifiers, parents and lines of tasks", [(g["id"], g["parent"], g["source"]) for g in tasks],
+               [(t[0], t[1], source + t[2]) for t in want])
+    d.same_set("joins of tasks", [(g["id"], g["join"]) for g in tasks if not g.get("discarded")],
+               [(t[0], t[4] if t[4] != "-" else None) for t in want if t[0] not in discarded])
+    d.same_set("discarded tasks", [g["id"] for g in tasks if g.get("discarded")], discarded)
+    by_id = {g["id"]: g for g in tasks}
+    wrong = []
+    for t in want:
+        g = by_id.get(t[0])
+        if g is None or t[0] in discarded:
+            continue
+        # An untied task may begin elsewhere than where its body does.
+        if not g["start_ns"] <= int(t[5]) <= int(t[6]) <= g["end_ns"] or not any(
+                f["tid"] == int(t[7]) and f["start_ns"] <= int(t[5]) <= f["end_ns"] for f in g["fragments"]):
+            wrong.append((t, g["start_ns"], g["end_ns"], g["fragments"][:1]))
+    d.check("each body lies where the program says it ran, by time and thread", not wrong, "%d do not" % len(wrong),
+            *wrong)
+    if not windowed and not truth["taskloop"]:
+        undeferred = collections.Counter()
+        for _, _, event, keys in log.events:
+            if event == "create-begin":
+                undeferred[(log.line(keys), "undeferred" in keys.get("flags", "").split(","))] += 1
+        d.same_set("undeferred tasks per line", undeferred.elements(), [(t[2], t[3] == "1") for t in want])
+
+
+def compare_depends(truth, grains, d):
+    got = {(g["id"], p) for g in grains for p in g["depends_on"]}
+    want = {tuple(t) for t in truth["depends"]}
+    d.same_set("dependences", got, want)
+
+
+def compare_events(truth, log, compiler, d):
+    for n, event, *conditions in truth["count"]:
+        d.same(" ".join([event] + conditions), log.count(event, *conditions),
+               sum(int(t[0]) for t in truth["count"] if t[1:] == [event] + conditions))
+    for n, event, *conditions in truth["atleast"]:
+        need = sum(int(t[0]) for t in truth["atleast"] if t[1:] == [event] + conditions)
+        got = log.count(event, *conditions)
+        d.check("at least %d %s" % (need, " ".join([event] + conditions)), got >= need, "got %d" % got)
+    waits = {t[0]: int(t[1]) for t in truth["waits"]}
+    d.same("barriers passed", log.barriers(), waits["barrier"])
+    d.same("taskwaits", log.count("wait-end", "kind=taskwait"), waits["taskwait"])
+    d.same("taskgroups", log.count("wait-end", "kind=taskgroup"), waits["taskgroup"])
+    if truth["single"]:
+        # gcc gives the call no line of its own.
+        d.same_set("singles: winner, and line with clang",
+                   [(compiler == "clang" and log.line(e[3]), e[1]) for e in log.events
+                    if e[2] == "single-begin" and e[3].get("won") == "1"],
+                   [(compiler == "clang" and t[0], int(t[1])) for t in truth["single"]])
+
+
+def compare_truthfulness(summary, grains, allowed, d):
+    events = summary["events"]
+    for key in ("lost", "unmatched_begins", "unmatched_ends", "never_begun", "never_ended", "unclosed_waits", "read_faults"):
+        if key not in allowed:
+            d.same("events " + key, events[key], 0)
+    d.same("losses of all causes", sum(events["losses"].values()), 0)
+    d.same("conservation", (summary["conservation"]["violations"], summary["conservation"]["first"]), (0, None))
+    if "unclosed_waits" not in allowed:
+        d.same("nothing incomplete", (summary["grains"]["incomplete"], [g["id"] for g in grains if g["incomplete"]][:5]),
+               (0, []))
+        d.same("incomplete regions", summary["incomplete_regions"], 0)
+    spans = collections.defaultdict(list)
+    for g in grains:
+        for f in g["fragments"]:
+            if f["end_ns"] > f["start_ns"]:
+                spans[f["tid"]].append((f["start_ns"], f["end_ns"], g["id"]))
+    overlaps = [(a, b) for s in spans.values() for a, b in zip(sorted(s), sorted(s)[1:]) if b[0] < a[1]]
+    d.check("a thread executes one thing at a time", not overlaps, *overlaps)
+
+
+def window(truth, grains, summary, t_from, t_to, d):
+    """Keeps the rounds inside; renames the program's regions as the recording numbers them."""
+    rounds = [tuple(map(int, r)) for r in truth["round"]]
+    inside = [r for r in rounds if t_from <= r[0] and r[1] <= t_to]
+    d.check("the window holds at least 5 rounds", len(inside) >= 5, len(inside), len(rounds))
+    recorded = sorted((r["start_ns"], r["id"]) for r in summary["regions"] if re.fullmatch(r"0\.p\d+", r["id"]))
+    names = {}
+    for start, end, first, past in inside:
+        mine = [rid for ns, rid in recorded if start <= ns <= end]
+        if len(mine) != past - first:
+            d.check("the regions of every round inside the window are there", False,
+                    "round %d-%d: %d of %d" % (start, end, len(mine), past - first))
+            continue
+        for n, rid in zip(range(first, past), mine):
+            names["0.p%d" % n] = rid
+
+    def renamed(text):
+        m = re.match(r"(0\.p\d+)(?=[./]|$)", text)
+        return names[m.group(1)] + text[m.end():] if m and m.group(1) in names else None
+
+    kept = Truth("/dev/null")
+    columns = {"task": (0, 1, 4), "implicit": (0,), "region": (0,), "loop": (0,), "iter": (0,), "taskloop": (0,),
+               "depends": (0, 1), "discarded": (0,)}
+    for kind, where in columns.items():
+        for line in truth[kind]:
+            if renamed(line[0]) is None:
+                continue
+            new = list(line)
+            for c in where:
+                new[c] = renamed(line[c]) or line[c]
+            kept[kind].append(new)
+    mine = set(names.values())
+    of = lambda name: (re.match(r"0\.p\d+", name) or [""])[0]
+    grains = [g for g in grains if of(g["id"]) in mine]
+    d.check("nothing incomplete inside the window", not [g for g in grains if g["incomplete"]],
+            [g["id"] for g in grains if g["incomplete"]][:5])
+    summary["regions"] = [r for r in summary["regions"] if of(r["id"]) in mine]
+    d.check("no region inside the window is incomplete", not [r for r in summary["regions"] if r["incomplete"]],
+            [r["id"] for r in summary["regions"] if r["incomplete"]][:5])
+    return kept, grains
+
+
+def compare(program_file, truth_file, grains_file, summary_file, log_file, compiler, limits=None):
+    d = Differences()
+    program = json.load(open(program_file))
+    summary = json.load(open(summary_file))
+    grains = [json.loads(line) for line in open(grains_file)]
+    truth, log = Truth(truth_file), Log(log_file)
+    d.check("the program's result is right", program["correct"] is True, program)
+    allowed = {t[0] for t in truth["allow"]}
+    if limits:
+        d.same("events lost", summary["events"]["lost"], 0)
+        d.same("conservation", (summary["conservation"]["violations"], summary["conservation"]["first"]), (0, None))
+        truth, grains = window(truth, grains, summary, limits[0], limits[1], d)
+    else:
+        compare_truthfulness(summary, grains, allowed, d)
+        compare_events(truth, log, compiler, d)
+        d.same("one initial task", [g["id"] for g in grains if g["kind"] == "initial"], ["0"])
+    base = re.sub(r"\.(gcc|clang)$", "", program["program"])
+    sources = {g["source"].rsplit(":", 1)[0] for g in grains if g["source"] and ":" in g["source"]}
+    named = [s for s in sources if s.rsplit(".", 1)[0] == base]
+    source = (named[0] if named else base + ".c") + ":"
+    tasks = [g for g in grains if g["kind"] == "task" and not g.get("runtime")]
+    tasks = compare_taskloops(truth, tasks, d)
+    compare_tasks(truth, tasks, grains, log, source, d, bool(limits))
+    d.same_set("members", [g["id"] for g in grains if g["kind"] == "implicit"], [t[0] for t in truth["implicit"]])
+    d.same_set("regions, lines, threads", [(r["id"], r["source"], r["threads"]) for r in summary["regions"]],
+               [(t[0], source + t[2], int(t[3])) for t in truth["region"]])
+    compare_loops(truth, grains, compiler, source, d)
+    compare_depends(truth, grains, d)
+    return d
+
+
+def main():
+    name, *files = sys.argv[1:7]
+    limits = tuple(map(int, sys.argv[8:10])) if len(sys.argv) > 9 else None
+    d = compare(*files, sys.argv[7], limits)
+    if not d.failed:
+        print("ok - %s%s" % (name, " (%s)" % ", ".join(d.hidden) if d.hidden else ""))
+        return
+    print("not ok - %s: %s" % (name, "; ".join(f[0] for f in d.failed)[:300]))
+    for what, details in d.failed:
+        print("# %s" % what)
+        for line in details:
+            print("#     " + line)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,221 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Where runtimes are: static and stripped, under other names, loaded later, several in
+# one process, in other roots; kept plans and hostile ones.
+# usage: tests/root/test_discovery.sh BUILD_DIRECTORY
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/root_lib.sh"
+cd "$T" || exit 1
+chmod 755 "$T"
+export OMP_NUM_THREADS=2 OMP_DYNAMIC=false
+libgomp=$(ldconfig -p | awk '$1 == "libgomp.so.1" { print $NF; exit }')
+libgomp=$(realpath "$libgomp")
+
+field() { "$GRAINCTL" jobs --all --json | python3 -c '
+import json, sys
+for job in json.load(sys.stdin)["jobs"]:
+    if job["job"] == int(sys.argv[1]):
+        print(*[job[key] for key in sys.argv[2:]])' "$@"; }
+# run PROGRAM ARG...: leaves JOB
+run()
+{
+	timeout -k 5 60 "$GRAINCTL" run -- "$@" >out 2>err
+	JOB=$(tail -n 1 err | sed -n 's/^job \([0-9]*\)$/\1/p')
+	[ -n "$JOB" ] || { not_ok "$1: run ends with 'job N'" "$(tail -5 err)"; JOB=999999; }
+}
+whole()
+{
+	is "$1" "$("$GRAINCTL" summary "$JOB" --json 2>&1 | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+print(d["grains"]["incomplete"], d["late"], d["damaged"])')" "0 False False"
+}
+wait_state()
+{
+	local i
+	for i in $(seq 100); do
+		[ "$(field "$1" state)" = "$2" ] && return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# Programs.
+gcc -O2 -g -fopenmp -o dynamic "$HERE/programs/family.c"
+gcc -O2 -g -fopenmp -static -o static "$HERE/programs/family.c" 2>/dev/null
+gcc -O2 -g -fopenmp -static-pie -o static_pie "$HERE/programs/family.c" 2>/dev/null
+gcc -O2 -g -fopenmp -c -o family.o "$HERE/programs/family.c"
+gcc -o linked_in family.o "$(gcc -print-file-name=libgomp.a)" -lpthread
+for program in static static_pie linked_in; do
+	strip -s -o ${program}_stripped $program
+done
+gcc -O2 -o loader "$HERE/programs/loader.c" -ldl
+gcc -O2 -fPIC -shared -fopenmp -o plugin_gomp.so "$HERE/programs/plugin.c"
+clang -O2 -fPIC -shared -fopenmp -o plugin_omp.so "$HERE/programs/plugin.c"
+# Like a wheel's: a copy under a hashed name, found by the library itself.
+mkdir wheel lib
+cp "$libgomp" wheel/libgomp-a34b3233.so.1
+cp "$libgomp" lib/libgomp.so.1
+gcc -O2 -fPIC -shared -fopenmp -o wheel/plugin.so "$HERE/programs/plugin.c" -Wl,-rpath,"$T/wheel"
+python3 - wheel/plugin.so <<'PY'
+import sys
+data = open(sys.argv[1], "rb").read()
+# The same length: "libgomp.so.1" becomes another name, which wheel/ has as a link.
+assert data.count(b"libgomp.so.1\0") == 1
+open(sys.argv[1], "wb").write(data.replace(b"libgomp.so.1\0", b"libgomp-hash\0"))
+PY
+ln -s libgomp-a34b3233.so.1 wheel/libgomp-hash
+
+before=$(bpf_objects)
+start_graind || exit 1
+
+# Linked in.
+for program in static static_pie linked_in static_stripped static_pie_stripped linked_in_stripped; do
+	run ./$program tasks:50 tasks:7
+	is "$program: every task" "$(field "$JOB" state grains lost runtime)" "finished 57 0 libgomp"
+	whole "$program: complete"
+done
+for program in static static_pie linked_in; do
+	for file in $program ${program}_stripped; do
+		"$GRAINCTL" doctor --runtime ./$file --json >$file.json 2>err
+	done
+	is "$program: the same probe points with and without symbols" "$(python3 - $program.json ${program}_stripped.json <<'PY'
+import json, sys
+a, b = ({(p["address"], p["event"]) for p in json.load(open(f))["plan"]["points"]} for f in sys.argv[1:])
+# Code that several functions have in common may stay without a name.
+print(len(a) > 20, sorted(b - a), len(a - b) <= 1)
+PY
+)" "True [] True"
+done
+# Without names and not this system's: said, not guessed.
+python3 - static_stripped other_stripped <<'PY'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+# No instruction is changed: the table of functions is gone.
+at = data.find(b".eh_frame\0")
+data[at:at + 9] = b".nothing_"
+open(sys.argv[2], "wb").write(data)
+PY
+chmod +x other_stripped
+timeout 60 "$GRAINCTL" run -- ./other_stripped tasks:5 >out 2>err
+is "a runtime without names that is not recognised is refused in one line" \
+	"$(grep -c 'without the names of its functions' err) $(cat out | wc -l)" "1 1"
+
+# Other names and places.
+LD_LIBRARY_PATH=$T/lib run ./dynamic tasks:50
+is "a copy by LD_LIBRARY_PATH" "$(field "$JOB" grains lost)" "50 0"
+whole "a copy by LD_LIBRARY_PATH: complete"
+run ./loader ./plugin_gomp.so
+is "loaded later: libgomp" "$(field "$JOB" grains lost runtime)" "1000 0 libgomp"
+whole "loaded later: complete from the first event"
+run ./loader ./plugin_omp.so
+is "loaded later: libomp" "$(field "$JOB" grains lost runtime)" "1000 0 libomp"
+whole "loaded later: libomp complete from the first event"
+run ./loader ./plugin_gomp.so ./plugin_omp.so
+is "two runtimes in one process" "$(field "$JOB" grains lost runtime)" "2000 0 libgomp+libomp"
+run ./loader wheel/plugin.so
+is "an unknown copy under another name is found when it is mapped" \
+	"$(field "$JOB" state lost runtime) $(($(field "$JOB" grains) > 0))" "finished 0 libgomp 1"
+is "an unknown copy: the job says how late, or lost nothing" \
+	"$(field "$JOB" notes | grep -c 'late: .*libgomp-a34b3233.so.1 was found')" 1
+LD_LIBRARY_PATH=$T run ./loader plugin_gomp.so wheel/plugin.so
+is "two copies of libgomp" "$(($(field "$JOB" grains) > 1000)) $(field "$JOB" lost)" "1 0"
+
+# Attach to what has not loaded a runtime yet.
+mkfifo go
+(read -r _ <go; exec ./loader ./plugin_gomp.so) &
+program=$!
+PIDS+=("$program")
+sleep 0.2
+JOB=$("$GRAINCTL" attach "$program" 2>err | sed -n 's/^job //p')
+is "attach before there is a runtime: waiting" "$(field "$JOB" state)" waiting
+echo >go
+wait "$program"
+check "and its job ends" wait_state "$JOB" finished
+is "all of it was recorded" "$(field "$JOB" grains lost)" "1000 0"
+
+# Other roots.
+mkdir -p root/lib root/proc
+cp static static_stripped root/
+cp dynamic root/
+for file in $(ldd dynamic | grep -o '/[^ ]*'); do
+	mkdir -p "root$(dirname "$file")"
+	cp "$file" "root$file"
+done
+run unshare -m chroot "$T/root" /dynamic sleep:300 tasks:21
+is "in a root of its own, with its own libgomp" "$(field "$JOB" grains lost)" "21 0"
+unshare -m sh -c "mount -t tmpfs none '$T/lib' && cp -r '$T/root/.' '$T/lib' && exec chroot '$T/lib' /dynamic sleep:900 tasks:22" >out 2>&1 &
+program=$!
+PIDS+=("$program")
+sleep 0.5
+JOB=$("$GRAINCTL" attach "$program" 2>err | sed -n 's/^job //p')
+wait "$program"
+wait_state "${JOB:-0}" finished
+is "attached in another mount namespace that we cannot see into by name" "$(field "${JOB:-0}" grains lost)" "22 0"
+mkdir -p upper work merged
+if unshare -m sh -c "mount -t tmpfs none '$T/work' && mkdir '$T/work/u' '$T/work/w' && mount -t overlay overlay -o lowerdir='$T/root',upperdir='$T/work/u',workdir='$T/work/w' '$T/merged'" 2>err; then
+	unshare -m sh -c "mount -t tmpfs none '$T/work' && mkdir '$T/work/u' '$T/work/w' && mount -t overlay overlay -o lowerdir='$T/root',upperdir='$T/work/u',workdir='$T/work/w' '$T/merged' && exec chroot '$T/merged' /dynamic sleep:900 tasks:23" >out 2>&1 &
+	program=$!
+	PIDS+=("$program")
+	sleep 0.5
+	JOB=$("$GRAINCTL" attach "$program" 2>err | sed -n 's/^job //p')
+	wait "$program"
+	wait_state "${JOB:-0}" finished
+	is "on an overlay, as in containers" "$(field "${JOB:-0}" grains lost)" "23 0"
+else
+	skip "on an overlay, as in containers" "this kernel has no overlay file system: $(head -1 err)"
+fi
+
+# Everything at once: one session, several files, more than 104 points.
+session=$(curl -s --unix-socket "$GRAIND_SOCKET" -X POST -d '{"all":true}' http://graind/v1/jobs |
+	python3 -c 'import json, sys; print(json.load(sys.stdin)["job"])')
+first=$((session + 1))
+points=0
+for file in ./static ./linked_in_stripped "$T/lib/libgomp.so.1"; do
+	n=$("$GRAINCTL" doctor --runtime $file --json 2>/dev/null | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["plan"]["points"]))')
+	points=$((points + ${n:-0}))
+done
+check "session: several files with more than 104 points ($points)" [ "$points" -ge 104 ]
+./static sleep:300 tasks:31 >out & a=$!
+./linked_in_stripped sleep:300 tasks:32 >out & b=$!
+LD_LIBRARY_PATH=$T/lib ./dynamic sleep:300 tasks:33 >out & c=$!
+./loader ./plugin_omp.so & d=$!
+./dynamic tasks:34 exec:sleep.300,tasks.35 >out & e=$!
+wait $a $b $c $d $e
+sleep 0.5
+"$GRAINCTL" detach "$session" >/dev/null
+is "session: all files, and programs executed since, are observed" "$("$GRAINCTL" jobs --all --json | python3 -c '
+import json, sys
+print(*sorted(j["grains"] for j in json.load(sys.stdin)["jobs"] if j["job"] >= int(sys.argv[1]) and j["pid"] in map(int, sys.argv[2:])))' $first $a $b $c $d $e)" \
+	"31 32 33 34 35 1000"
+
+# Kept plans.
+stop_graind
+is "graind ends cleanly" "$GRAIND_STATUS" 0
+check "plans are kept" [ -n "$(ls "$GRAIND_STATE_DIR/plans")" ]
+is "plans: nobody else can write there" "$(stat -c '%a %u' "$GRAIND_STATE_DIR/plans")" "700 0"
+for file in "$GRAIND_STATE_DIR"/plans/*; do
+	# Every point one byte further: in the middle of an instruction.
+	python3 - "$file" <<'PY'
+import re, sys
+text = open(sys.argv[1]).read()
+text = re.sub(r"^point\t([0-9a-f]+)", lambda m: "point\t%x" % (int(m[1], 16) + 1), text, flags=re.M)
+open(sys.argv[1], "w").write(text)
+PY
+done
+start_graind || exit 1
+run ./dynamic tasks:50
+is "a kept plan that was changed is not used" "$(field "$JOB" grains lost)" "50 0"
+stop_graind
+for file in "$GRAIND_STATE_DIR"/plans/*; do head -c 100000 /dev/urandom >"$file"; done
+start_graind || exit 1
+run ./dynamic tasks:50
+is "nor one that is noise" "$(field "$JOB" grains lost)" "50 0"
+rm -rf "$GRAIND_STATE_DIR/plans"
+ln -s /etc "$GRAIND_STATE_DIR/plans"
+stop_graind
+start_graind || exit 1
+run ./static tasks:50
+is "nor a directory that is a link elsewhere" "$(field "$JOB" grains lost) $(ls /etc | grep -cE '^[0-9a-f]{64}$')" "50 0 0"
+stop_graind
+wait_gone "nothing is left in the kernel" "$before"

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Teams as libomp shows them: bound by their member 0, left by their workers unseen. Cancellation. */
+#include "tests/unit/resolve_case.h"
+
+static void whole(const struct event_stream *s, const char *what)
+{
+	if (!s)
+		return;
+	CHECK(s->loss_count == 0 && s->truth.unmatched_ends == 0 && s->truth.unmatched_begins == 0 &&
+		      s->truth.never_begun == 0 && s->truth.never_ended == 0 && s->truth.unclosed_waits == 0,
+	      "%s: nothing is missing", what);
+	for (uint32_t i = 0; i < s->region_count; i++)
+		CHECK(s->region_trouble[i] == 0, "%s: region %u is whole", what, i);
+}
+
+/* The same team twice; a worker begins before member 0; workers never show that they leave. */
+static void test_team(void)
+{
+	static const struct trace_event events[] = {
+		E(1, 1, REGION_BEGIN, 2000, .site = 0xa0, .key = 0xf0),
+		E(2, 2, MEMBER_BEGIN, 900, .key = 5, .arg = 1),
+		E(3, 1, MEMBER_BEGIN, 1900, .key = 5),
+		E(3, 1, MEMBER_BEGIN, 1900, .key = 5),
+		E(4, 3, MEMBER_BEGIN, 900, .key = 5, .arg = 2),
+		E(5, 2, WAIT_BEGIN, 880, .arg = TRACE_WAIT_REGION_END),
+		E(6, 1, WAIT_BEGIN, 1800, .arg = TRACE_WAIT_REGION_END),
+		E(7, 3, WAIT_BEGIN, 880, .arg = TRACE_WAIT_REGION_END),
+		E(8, 1, WAIT_END, 1808, .arg = TRACE_WAIT_REGION_END),
+		E(9, 1, REGION_END, 2008),
+		E(10, 1, REGION_BEGIN, 2000, .site = 0xa1, .key = 0xf1),
+		E(11, 2, MEMBER_BEGIN, 900, .key = 5, .arg = 1),
+		E(12, 2, WAIT_BEGIN, 880, .arg = TRACE_WAIT_REGION_END),
+		E(13, 1, MEMBER_BEGIN, 1900, .key = 5),
+		E(14, 1, WAIT_BEGIN, 1800, .arg = TRACE_WAIT_REGION_END),
+		E(15, 1, REGION_END, 2008),
+	};
+	struct event_stream *s = EXPECT("a team of libomp, twice", events,
+					"1 1 0 thread-begin\n"
+					"1 1 0 region-begin region=0 src=0 threads=3\n"
+					"2 2 0 thread-begin\n"
+					"2 2 0 member-begin region=0 num=1\n"
+					"3 1 0 member-begin region=0 num=0\n"
+					"4 3 0 thread-begin\n"
+					"4 3 0 member-begin region=0 num=2\n"
+					"5 2 0 wait-begin kind=barrier-implicit\n"
+					"6 1 0 wait-begin kind=barrier-implicit\n"
+					"7 3 0 wait-begin kind=barrier-implicit\n"
+					"8 1 0 wait-end kind=barrier-implicit\n"
+					"8 1 0 member-end region=0 num=0\n"
+					"9 3 0 wait-end kind=barrier-implicit\n"
+					"9 3 0 member-end region=0 num=2\n"
+					"9 3 0 thread-end\n"
+					"9 2 0 wait-end kind=barrier-implicit\n"
+					"9 2 0 member-end region=0 num=1\n"
+					"9 1 0 region-end region=0\n"
+					"10 1 0 region-begin region=1 src=1 threads=2\n"
+					"11 2 0 member-begin region=1 num=1\n"
+					"12 2 0 wait-begin kind=barrier-implicit\n"
+					"13 1 0 member-begin region=1 num=0\n"
+					"14 1 0 wait-begin kind=barrier-implicit\n"
+					"15 1 0 wait-end kind=barrier-implicit\n"
+					"15 1 0 member-end region=1 num=0\n"
+					"15 2 0 wait-end kind=barrier-implicit\n"
+					"15 2 0 member-end region=1 num=1\n"
+					"15 2 0 thread-end\n"
+					"15 1 0 region-end region=1\n"
+					"15 1 0 thread-end\n");
+
+	whole(s, "a team of libomp");
+	if (s)
+		CHECK(s->info.threads == 3, "the largest team");
+	event_stream__free(s);
+}
+
+/* Ends that are seen below where the begins were, and a barrier's that does not know which barrier it was. */
+static void test_ends_below(void)
+{
+	static const struct trace_event events[] = {
+		E(1, 1, REGION_BEGIN, 2000),
+		E(2, 1, MEMBER_BEGIN, 1500, .key = 5),
+		E(3, 1, REGION_BEGIN, 1400),
+		E(4, 1, MEMBER_BEGIN, 1200, .key = 6),
+		E(5, 1, WAIT_BEGIN, 1100, .arg = TRACE_WAIT_BARRIER_IMPLICIT),
+		E(6, 1, WAIT_END, 1000, .arg = TRACE_WAIT_BARRIER),
+		E(7, 1, WAIT_BEGIN, 1300, .arg = TRACE_WAIT_REGION_END),
+		E(8, 1, WAIT_END, 1250, .arg = TRACE_WAIT_REGION_END),
+		E(9, 1, REGION_END, 1350),
+		E(10, 1, WAIT_BEGIN, 1800, .arg = TRACE_WAIT_REGION_END),
+		E(11, 1, REGION_END, 1900),
+		E(12, 1, REGION_BEGIN, 2000),
+		E(13, 1, MEMBER_BEGIN, 1500, .key = 5),
+		E(14, 1, REGION_END, 1900),
+	};
+	struct event_stream *s = EXPECT("ends below their begins", events,
+					"1 1 0 thread-begin\n"
+					"1 1 0 region-begin region=0 threads=1\n"
+					"2 1 0 member-begin region=0 num=0\n"
+					"3 1 0 region-begin region=1 threads=1\n"
+					"4 1 0 member-begin region=1 num=0\n"
+					"5 1 0 wait-begin kind=barrier-implicit\n"
+					"6 1 0 wait-end kind=barrier-implicit\n"
+					"7 1 0 wait-begin kind=barrier-implicit\n"
+					"8 1 0 wait-end kind=barrier-implicit\n"
+					"8 1 0 member-end region=1 num=0\n"
+					"9 1 0 region-end region=1\n"
+					"10 1 0 wait-begin kind=barrier-implicit\n"
+					"11 1 0 wait-end kind=barrier-implicit\n"
+					"11 1 0 member-end region=0 num=0\n"
+					"11 1 0 region-end region=0\n"
+					"12 1 0 region-begin region=2 threads=1\n"
+					"13 1 0 member-begin region=2 num=0\n"
+					"14 1 0 member-end region=2 num=0\n"
+					"14 1 0 region-end region=2\n"
+					"14 1 0 thread-end\n");
+
+	whole(s, "ends below their begins");
+	event_stream__free(s);
+}
+
+/* Teams construct, a nested team of a worker, a serialized region in a task in a chunk. */
+static void test_nested(void)
+{
+	static const struct trace_event events[] = {
+		E(1, 1, REGION_BEGIN, 2000, .arg = 2 | TRACE_REGION_TEAMS),
+		E(2, 1, MEMBER_BEGIN, 1900, .key = 5),
+		E(3, 2, MEMBER_BEGIN, 900, .key = 5, .arg = 1),
+		E(4, 2, REGION_BEGIN, 800),
+		E(5, 3, MEMBER_BEGIN, 900, .key = 6, .arg = 1),
+		E(6, 2, MEMBER_BEGIN, 790, .key = 6),
+		E(7, 3, LOOP_BEGIN, 880, .extra = 1, .arg = TRACE_LOOP_STATIC),
+		E(8, 3, CHUNK_BEGIN, 880, .extra = 1),
+		E(9, 3, UNDEFERRED_BEGIN, 700),
+		E(10, 3, REGION_BEGIN, 600),
+		E(10, 3, MEMBER_BEGIN, 590),
+		E(11, 3, REGION_END, 608),
+		E(12, 3, UNDEFERRED_END, 700),
+		E(13, 3, LOOP_END, 880),
+		E(14, 2, LOOP_BEGIN, 780, .extra = 1, .arg = TRACE_LOOP_STATIC),
+		E(15, 2, LOOP_END, 780),
+		E(16, 3, WAIT_BEGIN, 880, .arg = TRACE_WAIT_REGION_END),
+		E(17, 2, WAIT_BEGIN, 780, .arg = TRACE_WAIT_REGION_END),
+		E(18, 2, REGION_END, 808),
+		E(19, 2, WAIT_BEGIN, 880, .arg = TRACE_WAIT_REGION_END),
+		E(20, 1, WAIT_BEGIN, 1800, .arg = TRACE_WAIT_REGION_END),
+		E(21, 1, REGION_END, 2008),
+	};
+	struct event_stream *s = EXPECT("nested teams", events,
+					"1 1 0 thread-begin\n"
+					"1 1 0 region-begin region=0 threads=2 kind=teams\n"
+					"2 1 0 member-begin region=0 num=0\n"
+					"3 2 0 thread-begin\n"
+					"3 2 0 member-begin region=0 num=1\n"
+					"4 2 0 region-begin region=1 threads=2\n"
+					"5 3 0 thread-begin\n"
+					"5 3 0 member-begin region=1 num=1\n"
+					"6 2 0 member-begin region=1 num=0\n"
+					"7 3 0 loop-begin loop=0 sched=static lower=0 upper=1\n"
+					"8 3 0 chunk-begin loop=0 lower=0 upper=1\n"
+					"9 3 0 create-begin task=0 flags=undeferred\n"
+					"9 3 0 task-begin task=0\n"
+					"10 3 0 region-begin region=2 threads=1\n"
+					"10 3 0 member-begin region=2 num=0\n"
+					"11 3 0 member-end region=2 num=0\n"
+					"11 3 0 region-end region=2\n"
+					"12 3 0 task-end task=0\n"
+					"12 3 0 create-end task=0\n"
+					"13 3 0 chunk-end loop=0\n"
+					"13 3 0 loop-end loop=0\n"
+					"14 2 0 loop-begin loop=0 sched=static lower=0 upper=1\n"
+					"15 2 0 loop-end loop=0\n"
+					"16 3 0 wait-begin kind=barrier-implicit\n"
+					"17 2 0 wait-begin kind=barrier-implicit\n"
+					"18 2 0 wait-end kind=barrier-implicit\n"
+					"18 2 0 member-end region=1 num=0\n"
+					"18 3 0 wait-end kind=barrier-implicit\n"
+					"18 3 0 member-end region=1 num=1\n"
+					"18 3 0 thread-end\n"
+					"18 2 0 region-end region=1\n"
+					"19 2 0 wait-begin kind=barrier-implicit\n"
+					"20 1 0 wait-begin kind=barrier-implicit\n"
+					"21 1 0 wait-end kind=barrier-implicit\n"
+					"21 1 0 member-end region=0 num=0\n"
+					"21 2 0 wait-end kind=barrier-implicit\n"
+					"21 2 0 member-end region=0 num=1\n"
+					"21 2 0 thread-end\n"
+					"21 1 0 region-end region=0\n"
+					"21 1 0 thread-end\n");
+
+	whole(s, "nested teams");
+	event_stream__free(s);
+}
+
+/* Attached in a region: its workers belong to no known one, the next region is exact. */
+static void test_late(void)
+{
+	static const struct trace_event events[] = {
+		E(1, 2, TASK_BEGIN, 700, .key = 1),
+		E(2, 2, TASK_END, 700),
+		E(3, 2, WAIT_BEGIN, 880, .arg = TRACE_WAIT_REGION_END),
+		E(4, 1, WAIT_END, 1808, .arg = TRACE_WAIT_REGION_END),
+		E(5, 1, REGION_END, 2008),
+		E(6, 1, REGION_BEGIN, 2000),
+		E(7, 2, MEMBER_BEGIN, 900, .key = 5, .arg = 1),
+		E(7, 1, MEMBER_BEGIN, 1900, .key = 5),
+		E(8, 1, WAIT_BEGIN, 1800, .arg = TRACE_WAIT_REGION_END),
+		E(8, 2, WAIT_BEGIN, 880, .arg = TRACE_WAIT_REGION_END),
+		E(9, 1, REGION_END, 2008),
+	};
+	struct event_stream *s = EXPECT("attached in a region of libomp", events,
+					"1 2 0 thread-begin\n"
+					"1 2 0 member-begin region=none num=0\n"
+					"1 2 0 task-begin task=0 trouble=no-create\n"
+					"2 2 0 task-end task=0\n"
+					"3 2 0 wait-begin kind=barrier-implicit\n"
+					"4 1 0 thread-begin\n"
+					"4 1 0 member-begin region=none num=0\n"
+					"4 1 0 member-end region=none num=0\n"
+					"6 1 0 region-begin region=0 threads=2\n"
+					"7 2 0 wait-end kind=barrier-implicit\n"
+					"7 2 0 member-end region=none num=0\n"
+					"7 2 0 member-begin region=0 num=1\n"
+					"7 1 0 member-begin region=0 num=0\n"
+					"8 1 0 wait-begin kind=barrier-implicit\n"
+					"8 2 0 wait-begin kind=barrier-implicit\n"
+					"9 1 0 wait-end kind=barrier-implicit\n"
+					"9 1 0 member-end region=0 num=0\n"
+					"9 2 0 wait-end kind=barrier-implicit\n"
+					"9 2 0 member-end region=0 num=1\n"
+					"9 2 0 thread-end\n"
+					"9 1 0 region-end region=0\n"
+					"9 1 0 thread-end\n");
+
+	if (s)
+		CHECK(s->region_trouble[0] == 0, "the region after it is whole");
+	event_stream__free(s);
+}
+
+/* Tasks of a cancelled taskgroup and of a cancelled region that nobody begins. */
+static void test_discarded(void)
+{
+	static const struct trace_event events[] = {
+		OPEN,
+		E(9, 1, TASK_CREATE, 1500, .key = 9),
+		E(9, 1, TASK_CREATE_END, 1508),
+		E(10, 1, GROUP_BEGIN, 1600),
+		E(11, 1, TASK_CREATE, 1500, .key = 1),
+		E(12, 1, TASK_CREATE_END, 1508),
+		E(13, 1, TASK_CREATE, 1500, .key = 2),
+		E(14, 1, TASK_CREATE_END, 1508),
+		E(15, 1, WAIT_BEGIN, 1600, .arg = TRACE_WAIT_TASKGROUP),
+		E(16, 1, TASK_BEGIN, 1400, .key = 1),
+		E(17, 1, TASK_CREATE, 1300, .key = 3),
+		E(18, 1, TASK_CREATE_END, 1308),
+		E(19, 1, CANCEL, 1350, .arg = TRACE_CANCEL_TASKGROUP),
+		E(20, 1, TASK_END, 1400),
+		E(21, 1, WAIT_END, 1608, .arg = TRACE_WAIT_TASKGROUP),
+		/* not of the group */
+		E(22, 1, GROUP_BEGIN, 1600),
+		E(23, 1, TASK_CREATE, 1500, .key = 2),
+		E(24, 1, TASK_CREATE_END, 1508),
+		E(25, 1, WAIT_BEGIN, 1600, .arg = TRACE_WAIT_TASKGROUP),
+		E(26, 1, WAIT_END, 1608, .arg = TRACE_WAIT_TASKGROUP),
+		CLOSE,
+	};
+	static const struct trace_event region[] = {
+		OPEN,
+		E(10, 1, TASK_CREATE, 1500, .key = 1),
+		E(11, 1, TASK_CREATE_END, 1508),
+		E(12, 1, CANCEL, 1600, .arg = TRACE_CANCEL_PARALLEL | TRACE_CANCEL_POINT, .site = 0xc0),
+		CLOSE,
+	};
+	static const struct trace_event lost[] = {
+		OPEN,
+		E(10, 1, TASK_CREATE, 1500, .key = 1),
+		E(11, 1, TASK_CREATE_END, 1508),
+		E(12, 1, CANCEL, 1600, .arg = TRACE_CANCEL_PARALLEL),
+		E(13, 2, LOST, 0, .arg = 1),
+		CLOSE,
+	};
+	struct event_stream *s =
+		EXPECT("a cancelled taskgroup", events,
+		       LOG_OPEN("") "9 1 0 create-begin task=0 flags=deferred trouble=no-begin\n"
+				    "9 1 0 create-end task=0\n"
+				    "10 1 0 group-begin\n"
+				    "11 1 0 create-begin task=1 flags=deferred\n"
+				    "12 1 0 create-end task=1\n"
+				    "13 1 0 create-begin task=2 flags=deferred\n"
+				    "14 1 0 create-end task=2\n"
+				    "15 1 0 wait-begin kind=taskgroup\n"
+				    "16 1 0 task-begin task=1\n"
+				    "17 1 0 create-begin task=3 flags=deferred\n"
+				    "18 1 0 create-end task=3\n"
+				    "19 1 0 cancel kind=taskgroup point=0\n"
+				    "20 1 0 task-end task=1\n"
+				    "21 1 0 task-discard task=2\n"
+				    "21 1 0 task-discard task=3\n"
+				    "21 1 0 wait-end kind=taskgroup\n"
+				    "22 1 0 group-begin\n"
+				    "23 1 0 create-begin task=4 flags=deferred trouble=no-begin\n"
+				    "24 1 0 create-end task=4\n"
+				    "25 1 0 wait-begin kind=taskgroup\n"
+				    "26 1 0 wait-end kind=taskgroup\n" LOG_CLOSE);
+
+	if (s)
+		CHECK(s->truth.never_begun == 2, "only what was cancelled is discarded");
+	event_stream__free(s);
+	s = EXPECT("a cancelled region", region,
+		   LOG_OPEN("") "10 1 0 create-begin task=0 flags=deferred\n"
+				"11 1 0 create-end task=0\n"
+				"12 1 0 cancel kind=parallel point=1 src=0\n"
+				"90 1 0 wait-begin kind=barrier-implicit\n"
+				"91 1 0 task-discard task=0\n"
+				"91 1 0 wait-end kind=barrier-implicit\n"
+				"91 1 0 member-end region=0 num=0\n92 1 0 region-end region=0\n92 1 0 "
+				"thread-end\n");
+	whole(s, "a cancelled region");
+	event_stream__free(s);
+	s = EXPECT("a cancelled region with losses", lost,
+		   LOG_OPEN("") "10 1 0 create-begin task=0 flags=deferred trouble=no-begin\n"
+				"11 1 0 create-end task=0\n"
+				"12 1 0 cancel kind=parallel point=0\n"
+				"13 2 0 thread-begin\n"
+				"13 2 0 lost count=1\n"
+				"13 2 0 thread-end\n" LOG_CLOSE);
+	if (s)
+		CHECK(s->truth.never_begun == 1, "its begin may be what was lost");
+	event_stream__free(s);
+}
+
+int main(void)
+{
+	if (resolve_begin())
+		return 1;
+	test_team();
+	test_ends_below();
+	test_nested();
+	test_late();
+	test_discarded();
+	resolve_end();
+	CHECK_DONE();
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where control goes inside one function: ways out, loops, the stack's depth. */
+#ifndef GRAIND_CODE_PATHS_H
+#define GRAIND_CODE_PATHS_H
+
+#include "uprobes/planner.h"
+
+/* A jump over which control passes, and when: COOKIE_ALWAYS or depending on its condition. */
+struct path_edge {
+	size_t insn;
+	uint32_t when; /* enum cookie_when */
+};
+
+#define PATH_EDGES_MAX 24
+
+/* For people: when an event without operands is recorded there. */
+const char *path_edge__text(const struct path_edge *edge);
+
+enum path_exits {
+	PATH_TAIL_CALLS = 1, /* a jump to another function is a way out, not a failure */
+};
+
+/*
+ * The jumps that lead from what is reachable from instruction `from` into the
+ * code that returns: straight-line code up to a `ret` that calls nothing but
+ * imported functions. Every return passes exactly one of them. Returns their
+ * number; 0 when a way out has no jump, or there are more than PATH_EDGES_MAX.
+ */
+size_t code_paths__exits(const struct planner *planner, const struct code_range *f, size_t from,
+			 unsigned flags, struct path_edge edges[PATH_EDGES_MAX]);
+
+/*
+ * The one jump over which control leaves the loop around `inside`, if it
+ * stands at the loop's end: it is reached once in every iteration, after
+ * `inside` was. CODE_NONE if there is no such loop or it has other ways out.
+ */
+size_t code_paths__loop_end(const struct planner *planner, const struct code_range *f, size_t inside);
+
+/*
+ * Whether the register or the slot of the frame ([rbp+x]) that `value` names
+ * holds, before `at`, what register `argument` held at the function's entry:
+ * all the moves, spills and reloads that lead there are followed back.
+ */
+bool code_paths__is_argument(const struct planner *planner, const struct code_range *f, size_t at,
+			     const struct code_operand *value, uint16_t argument);
+
+/* Whether `to` can be reached from `from` in `f` without passing `avoiding` (CODE_NONE: nothing). */
+bool code_paths__reaches(const struct planner *planner, const struct code_range *f, size_t from, size_t to,
+			 size_t avoiding);
+
+/* `push rbp; mov rbp, rsp` at the start: [rbp+8] is the return address throughout. */
+bool code_paths__has_frame_pointer(const struct planner *planner, const struct code_range *f);
+
+/*
+ * Bytes by which the stack pointer lies below its value at the entry when
+ * `insn` is about to be executed; negative if that is not the same on all ways.
+ */
+int code_paths__depth(const struct planner *planner, const struct code_range *f, size_t insn);
+
+#endif

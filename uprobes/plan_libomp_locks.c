@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Waits for libomp's locks. The functions that programs call hand over to one that takes the lock:
+ * the wait is from the entry of the first to the return of the second. A call that does not wait costs
+ * the probes but records nothing.
+ */
+#include "uprobes/planner.h"
+
+#include "bpf/libomp_cookie.h"
+
+static const struct {
+	const char *function;
+	uint32_t lock;	/* enum ring_lock */
+	bool inner;	/* takes the lock itself */
+	uint32_t where; /* the register with its address, where it is inner */
+} locks[] = {
+	{"GOMP_critical_start", RING_LOCK_CRITICAL, false, 0},
+	{"GOMP_critical_name_start", RING_LOCK_CRITICAL, false, 0},
+	{"__kmpc_critical", RING_LOCK_CRITICAL, false, 0},
+	{"__kmpc_critical_with_hint", RING_LOCK_CRITICAL, true, COOKIE_RDX},
+	{"omp_set_lock", RING_LOCK_OMP, false, 0},
+	{"omp_set_lock_", RING_LOCK_OMP, false, 0},
+	{"__kmpc_set_lock", RING_LOCK_OMP, true, COOKIE_RDX},
+	{"omp_set_nest_lock", RING_LOCK_OMP, false, 0},
+	{"omp_set_nest_lock_", RING_LOCK_OMP, false, 0},
+	{"__kmpc_set_nest_lock", RING_LOCK_OMP, true, COOKIE_RDX},
+	{"GOMP_ordered_start", RING_LOCK_ORDERED, false, 0},
+	{"__kmpc_ordered", RING_LOCK_ORDERED, true, COOKIE_REG_NONE},
+	{"GOMP_doacross_wait", RING_LOCK_DOACROSS, false, 0},
+	{"GOMP_doacross_ull_wait", RING_LOCK_DOACROSS, false, 0},
+	{"__kmpc_doacross_wait", RING_LOCK_DOACROSS, true, COOKIE_REG_NONE},
+	{"GOMP_atomic_start", RING_LOCK_ATOMIC, true, COOKIE_REG_NONE},
+	{"__kmpc_atomic_start", RING_LOCK_ATOMIC, true, COOKIE_REG_NONE},
+};
+
+/*
+ * The first emulated instruction of a function: how far the stack pointer has gone down until there,
+ * the return address tells the program's call from others'. The functions with a variable number of
+ * arguments have no push at their start.
+ */
+static size_t entry_jump(const struct planner *planner, const struct code_range *f, int *depth)
+{
+	*depth = 0;
+	for (size_t i = f->first; i < f->end && i < f->first + 16; i++) {
+		const struct code_insn *in = code__at(planner->code, i);
+
+		if (in->emulated)
+			return i;
+		if (in->flow != FLOW_NEXT || in->id == X86_INS_PUSH || in->id == X86_INS_POP)
+			break;
+		if (!insn__writes(in, X86_REG_RSP))
+			continue;
+		if (in->id != X86_INS_SUB || in->operand[1].type != X86_OP_IMM || in->operand[1].value < 0 ||
+		    in->operand[1].value > 4096)
+			break;
+		*depth += (int)in->operand[1].value;
+	}
+	*depth = 0;
+	return f->first;
+}
+
+int plan_libomp_locks__find(struct planner *planner)
+{
+	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++) {
+		uint64_t at_return = cookie__make(RING_LOCK_WAIT, COOKIE_ALWAYS, 0, COOKIE_REG_NONE,
+						  COOKIE_REG_NONE, LIBOMP_LOCK_GOT, locks[i].lock, 0);
+		struct code_range f;
+		int depth = 0;
+		size_t insn;
+
+		if (!planner__function(planner, locks[i].function, &f)) {
+			/* GCC's interface is not in every build; without a lock's own function there is none.
+			 */
+			if (locks[i].inner)
+				planner__missing(planner, locks[i].function);
+			continue;
+		}
+		insn = locks[i].inner ? planner__entry_point(planner, f.first, ENTRY_ARGUMENTS)
+				      : entry_jump(planner, &f, &depth);
+		planner__add(planner,
+			     &(struct point_spec){.insn = insn,
+						  .entry_cookie =
+							  cookie__make(RING_LOCK_WAIT, COOKIE_ALWAYS, 0,
+								       locks[i].where, COOKIE_REG_NONE,
+								       locks[i].inner ? LIBOMP_LOCK_INNER
+										      : LIBOMP_LOCK_OUTER,
+								       0, depth),
+						  .return_cookie = locks[i].inner ? at_return : 0,
+						  .event = "lock-wait",
+						  .function = locks[i].function,
+						  .reads = "[rsp] = call site; time since, at return"});
+	}
+	return 0;
+}

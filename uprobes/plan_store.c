@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Plans as text, for the worker that makes them and the cache that keeps them:
+ *
+ *   graind-plan 1
+ *   runtime R
+ *   build-id HEX
+ *   missing NAME                                (any number)
+ *   point OFFSET ADDRESS ENTRY RETURN COST EVENT FUNCTION INSTRUCTION READS
+ *   end
+ *
+ * separated by tabs; numbers in hexadecimal. Nothing of what is read is trusted.
+ */
+#include "uprobes/plan_data.h"
+
+#include "bpf/cookie.h"
+#include "uprobes/elf_image.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FIRST_LINE "graind-plan 1"
+#define MAX_SEGMENTS 256
+#define POINT_FIELDS 9
+
+struct probe_plan *probe_plan__new(const char *path)
+{
+	struct probe_plan *plan = calloc(1, sizeof(*plan));
+
+	if (plan && (!(plan->path = strdup(path)) ||
+		     !(plan->points = calloc(PLAN_MAX_POINTS, sizeof(*plan->points))))) {
+		probe_plan__free(plan);
+		plan = NULL;
+	}
+	return plan;
+}
+
+void probe_plan__free(struct probe_plan *plan)
+{
+	if (!plan)
+		return;
+	elf_image__close(plan->image);
+	free(plan->text);
+	free(plan->path);
+	free(plan->points);
+	free(plan);
+}
+
+const char *probe_plan__path(const struct probe_plan *plan)
+{
+	return plan->path;
+}
+
+enum probe_runtime probe_plan__runtime(const struct probe_plan *plan)
+{
+	return plan->runtime;
+}
+
+const char *probe_runtime__name(enum probe_runtime runtime)
+{
+	return runtime == RUNTIME_LIBOMP ? "libomp" : "libgomp";
+}
+
+const char *probe_plan__build_id(const struct probe_plan *plan)
+{
+	return plan->build_id;
+}
+
+size_t probe_plan__count(const struct probe_plan *plan)
+{
+	return plan->count;
+}
+
+const struct probe_point *probe_plan__point(const struct probe_plan *plan, size_t index)
+{
+	return &plan->points[index];
+}
+
+const char *probe_plan__missing(const struct probe_plan *plan, size_t index)
+{
+	return index < plan->missing_count ? plan->missing[index] : NULL;
+}
+
+/* Names come from the file: what would break a line or a terminal does not get through. */
+static void write_word(FILE *out, const char *word, char end)
+{
+	for (; *word; word++)
+		fputc((unsigned char)*word < 0x20 || (unsigned char)*word >= 0x7f ? '?' : *word, out);
+	fputc(end, out);
+}
+
+int probe_plan__write(const struct probe_plan *plan, FILE *out)
+{
+	fprintf(out, FIRST_LINE "\nruntime\t%d\nbuild-id\t%s\n", (int)plan->runtime, plan->build_id);
+	for (size_t i = 0; i < plan->missing_count; i++) {
+		fputs("missing\t", out);
+		write_word(out, plan->missing[i], '\n');
+	}
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct probe_point *p = &plan->points[i];
+
+		fprintf(out, "point\t%" PRIx64 "\t%" PRIx64 "\t%" PRIx64 "\t%" PRIx64 "\t%x\t", p->offset,
+			p->address, p->entry_cookie, p->return_cookie, (unsigned int)p->cost);
+		write_word(out, p->event ? p->event : "-", '\t');
+		write_word(out, p->function ? p->function : "-", '\t');
+		write_word(out, p->instruction, '\t');
+		write_word(out, p->reads, '\n');
+	}
+	fputs("end\n", out);
+	return ferror(out) ? -EIO : 0;
+}
+
+static bool parse_hex(const char *text, uint64_t *out)
+{
+	char *end;
+
+	if (!*text || strlen(text) > 16 || strspn(text, "0123456789abcdef") != strlen(text))
+		return false;
+	*out = strtoull(text, &end, 16);
+	return !*end;
+}
+
+static bool copy_word(char *out, size_t size, const char *word)
+{
+	if (strlen(word) >= size)
+		return false;
+	strcpy(out, word);
+	return true;
+}
+
+static bool parse_point(struct probe_plan *plan, char *rest)
+{
+	struct probe_point *point = &plan->points[plan->count];
+	char *fields[POINT_FIELDS];
+	uint64_t cost;
+
+	for (size_t i = 0; i < POINT_FIELDS; i++) {
+		fields[i] = strsep(&rest, "\t");
+		if (!fields[i])
+			return false;
+	}
+	if (rest || plan->count == PLAN_MAX_POINTS || !parse_hex(fields[0], &point->offset) ||
+	    !parse_hex(fields[1], &point->address) || !parse_hex(fields[2], &point->entry_cookie) ||
+	    !parse_hex(fields[3], &point->return_cookie) || !parse_hex(fields[4], &cost) ||
+	    cost > PROBE_SINGLE_STEPPED || COOKIE_KIND(point->entry_cookie) >= RING_KIND_MAX ||
+	    COOKIE_KIND(point->return_cookie) >= RING_KIND_MAX ||
+	    (!point->entry_cookie && !point->return_cookie) ||
+	    !copy_word(point->instruction, sizeof(point->instruction), fields[7]) ||
+	    !copy_word(point->reads, sizeof(point->reads), fields[8]))
+		return false;
+	point->cost = (enum probe_cost)cost;
+	point->event = fields[5];
+	point->function = fields[6];
+	plan->count++;
+	return true;
+}
+
+/* The lines after the first; true when the last one was there. */
+static bool parse_lines(struct probe_plan *plan, char *text)
+{
+	char *line;
+
+	while ((line = strsep(&text, "\n"))) {
+		char *key = strsep(&line, "\t");
+		uint64_t number;
+
+		if (!line)
+			return !strcmp(key, "end") && text && !*text;
+		if (!strcmp(key, "runtime")) {
+			if (!parse_hex(line, &number) || number > RUNTIME_LIBOMP)
+				return false;
+			plan->runtime = (enum probe_runtime)number;
+		} else if (!strcmp(key, "build-id")) {
+			if (strspn(line, "0123456789abcdef") != strlen(line) ||
+			    !copy_word(plan->build_id, sizeof(plan->build_id), line))
+				return false;
+		} else if (!strcmp(key, "missing")) {
+			if (plan->missing_count == PLAN_MAX_MISSING)
+				return false;
+			plan->missing[plan->missing_count++] = line;
+		} else if (strcmp(key, "point") || !parse_point(plan, line)) {
+			return false;
+		}
+	}
+	return false;
+}
+
+int probe_plan__read(const char *path, const char *text, struct probe_plan **out)
+{
+	struct probe_plan *plan = probe_plan__new(path);
+	char *rest, *first;
+
+	if (!plan || !(plan->text = strdup(text))) {
+		probe_plan__free(plan);
+		return -ENOMEM;
+	}
+	rest = plan->text;
+	first = strsep(&rest, "\n");
+	if (!rest || strcmp(first, FIRST_LINE) || !parse_lines(plan, rest)) {
+		probe_plan__free(plan);
+		return -EBADMSG;
+	}
+	*out = plan;
+	return 0;
+}
+
+static bool inside(const Elf64_Phdr *segments, size_t count, uint64_t offset)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (segments[i].p_type == PT_LOAD && segments[i].p_flags & PF_X &&
+		    offset >= segments[i].p_offset && offset - segments[i].p_offset < segments[i].p_filesz)
+			return true;
+	}
+	return false;
+}
+
+int probe_plan__check(const struct probe_plan *plan, int fd)
+{
+	Elf64_Phdr segments[MAX_SEGMENTS];
+	Elf64_Ehdr header;
+	size_t bytes;
+
+	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header.e_phentsize != sizeof(segments[0]) || header.e_phnum > MAX_SEGMENTS)
+		return -EBADMSG;
+	bytes = header.e_phnum * sizeof(segments[0]);
+	if (pread(fd, segments, bytes, (off_t)header.e_phoff) != (ssize_t)bytes)
+		return -EBADMSG;
+	for (size_t i = 0; i < plan->count; i++) {
+		if (!inside(segments, header.e_phnum, plan->points[i].offset))
+			return -EBADMSG;
+	}
+	return 0;
+}

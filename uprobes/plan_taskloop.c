@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Taskloops: where GOMP_taskloop and GOMP_taskloop_ull create their tasks, each
+ * in one turn of a loop, and where they call the bodies of undeferred ones.
+ */
+#include "uprobes/code_paths.h"
+#include "uprobes/plan_libgomp.h"
+
+#include <stdio.h>
+
+struct taskloop {
+	const char *name;
+	struct code_range f;
+	int64_t fn_offset;
+};
+
+/* A store to the field of a task that holds its body or, as a pair, body and data. */
+static bool stores_body(const struct planner *planner, size_t from, size_t to, int64_t fn_offset)
+{
+	for (size_t i = from; i < to; i++) {
+		const struct code_insn *in = code__at(planner->code, i);
+
+		if (in->flow == FLOW_NEXT && in->operand_count && in->operand[0].type == X86_OP_MEM &&
+		    in->operand[0].value == fn_offset && in->operand[0].reg != X86_REG_RBP &&
+		    in->operand[0].reg != X86_REG_RSP)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The loop around an allocation in which the block gets a body: created at
+ * the first jump after the allocation, the task is complete at the loop's end.
+ */
+static size_t add_creations(struct planner *planner, const struct taskloop *loop)
+{
+	size_t found = 0, allocations = 0;
+	char reads[64];
+
+	for (size_t i = loop->f.first; i < loop->f.end; i++) {
+		const struct code_insn *in = code__at(planner->code, i);
+		size_t create, end;
+		uint32_t reg;
+
+		if (in->flow != FLOW_CALL || !in->target || !libgomp__is_allocator(planner, in->target))
+			continue;
+		if (allocations++ == CALLS_MAX)
+			return 0;
+		create = libgomp__allocated(planner, &loop->f, i, &reg);
+		end = code_paths__loop_end(planner, &loop->f, i);
+		if (create == CODE_NONE || end == CODE_NONE || create == end ||
+		    !stores_body(planner, end > 48 ? end - 48 : 0, end, loop->fn_offset))
+			continue;
+		snprintf(reads, sizeof(reads), "%s = task", cookie_reg__name(reg));
+		planner__add(planner, &(struct point_spec){.insn = create,
+							   .entry_cookie = cookie__make(
+								   RING_TASK_CREATE, COOKIE_ALWAYS, 0, reg,
+								   COOKIE_REG_NONE, COOKIE_OF_TASKLOOP, 0, 0),
+							   .event = "taskloop-create",
+							   .function = loop->name,
+							   .reads = reads});
+		snprintf(reads, sizeof(reads), "[[task+%d]] = bounds", (int)loop->fn_offset + 8);
+		planner__add(planner,
+			     &(struct point_spec){.insn = end,
+						  .entry_cookie =
+							  cookie__make(RING_TASK_CREATE_END, COOKIE_ALWAYS, 0,
+								       COOKIE_REG_NONE, COOKIE_REG_NONE,
+								       COOKIE_OF_TASKLOOP, 0,
+								       (int)loop->fn_offset + 8),
+						  .event = "taskloop-created",
+						  .function = loop->name,
+						  .reads = reads});
+		found++;
+	}
+	return found;
+}
+
+/*
+ * The bodies of undeferred tasks are called in loops, too. Their bounds are
+ * stored just before the call, so that the call itself is the one point at
+ * which they are certain to be there.
+ */
+static size_t add_undeferred(struct planner *planner, const struct taskloop *loop)
+{
+	size_t found = 0;
+	char reads[64];
+
+	for (size_t i = loop->f.first; i < loop->f.end; i++) {
+		const struct code_insn *in = code__at(planner->code, i);
+		enum libgomp_callee callee = libgomp__callee(planner, &loop->f, i);
+		const struct code_operand *fn = &in->operand[0];
+		uint32_t reg;
+		size_t end;
+
+		if (callee == CALLEE_UNKNOWN || found == CALLS_MAX)
+			return 0;
+		if (callee != CALLEE_BODY)
+			continue;
+		end = libgomp__next_branch(planner, i + 1);
+		if (end == CODE_NONE)
+			return 0;
+		reg = fn->type == X86_OP_REG ? planner__cookie_reg(fn->reg) : COOKIE_REG_NONE;
+		if (reg == COOKIE_REG_NONE)
+			snprintf(reads, sizeof(reads), "[rbp%+d] = body, [rdi] = bounds", (int)fn->value);
+		else
+			snprintf(reads, sizeof(reads), "%s = body, [rdi] = bounds", cookie_reg__name(reg));
+		planner__add(planner,
+			     &(struct point_spec){.insn = i,
+						  .entry_cookie = cookie__make(
+							  RING_UNDEFERRED_BEGIN, COOKIE_ALWAYS, 0,
+							  COOKIE_REG_NONE, reg, COOKIE_OF_TASKLOOP, 0,
+							  reg == COOKIE_REG_NONE ? (int)fn->value : 0),
+						  .event = "taskloop-undeferred",
+						  .function = loop->name,
+						  .reads = reads});
+		planner__add(planner,
+			     &(struct point_spec){.insn = end,
+						  .entry_cookie = libgomp__cookie(RING_UNDEFERRED_END, 0),
+						  .event = "undeferred-end",
+						  .function = loop->name,
+						  .reads = "-"});
+		found++;
+	}
+	return found;
+}
+
+int plan_taskloop__find(struct planner *planner, int64_t fn_offset)
+{
+	static const char *const names[] = {"GOMP_taskloop", "GOMP_taskloop_ull"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct taskloop loop = {.name = names[i], .fn_offset = fn_offset};
+
+		if (!planner__function(planner, names[i], &loop.f) ||
+		    !code_paths__has_frame_pointer(planner, &loop.f) || !add_creations(planner, &loop) ||
+		    !add_undeferred(planner, &loop)) {
+			planner__missing(planner, names[i]);
+			continue;
+		}
+		planner__add(planner,
+			     &(struct point_spec){
+				     .insn = planner__entry_point(planner, loop.f.first, ENTRY_ARGUMENTS),
+				     .entry_cookie = libgomp__cookie(RING_TASKLOOP_BEGIN, 0),
+				     .return_cookie = libgomp__cookie(RING_TASKLOOP_END, 0),
+				     .event = "taskloop-begin/-end",
+				     .function = names[i],
+				     .reads = "rdi = body, r9d = flags, [rsp] = call site, step"});
+	}
+	return 0;
+}
