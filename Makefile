@@ -5,14 +5,15 @@
 # make check      all tests that this machine can run (as root: all of them)
 # make bench      the cost of being measured, as a table (as root)
 # make deps       install what is missing (Debian packages, as root)
+# make fuzz-plan MINUTES=10  the probe planner on mutated files
 # make lint       formatting, warnings of clang, folder dependencies
 # V=1 shows the commands. SAN=1 builds with ASan and UBSan into build/san.
 
 # The one list of packages: what building needs, and what the tests need on top.
-BUILD_PACKAGES := gcc clang llvm make pkg-config bpftool libbpf-dev libelf-dev libdw-dev \
-	libcapstone-dev libzstd-dev zlib1g-dev libmicrohttpd-dev libcurl4-openssl-dev \
+BUILD_PACKAGES := gcc g++ clang llvm make pkg-config bpftool libbpf-dev libelf-dev libdw-dev \
+	libcapstone-dev libzstd-dev zlib1g-dev libmicrohttpd-dev libcurl4-openssl-dev libssl-dev \
 	libjansson-dev libsystemd-dev libgraphviz-dev
-TEST_PACKAGES := g++ gfortran graphicsmagick sumaclust fasttree patchelf binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 librsvg2-bin curl procps util-linux
+TEST_PACKAGES := gfortran graphicsmagick sumaclust fasttree patchelf binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 librsvg2-bin curl procps util-linux
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -41,7 +42,7 @@ SANFLAGS :=
 OPT := -O2
 endif
 
-PKGS := libelf libdw capstone libzstd zlib libmicrohttpd libcurl jansson libsystemd libgvc libcgraph libbpf
+PKGS := libelf libdw capstone libzstd zlib libmicrohttpd libcurl libcrypto jansson libsystemd libgvc libcgraph libbpf
 CPPFLAGS += -D_GNU_SOURCE -I. -I$(B) $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 CFLAGS += -std=gnu11 $(OPT) -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wformat=2 -fstack-protector-strong -fPIE $(SANFLAGS)
@@ -53,7 +54,7 @@ LDFLAGS += -pie -Wl,-z,relro,-z,now $(SANFLAGS)
 ANALYSIS_LIBS := -lzstd -lz -lm
 RENDER_LIBS := $(shell pkg-config --libs libgvc libcgraph 2>/dev/null)
 UPROBES_LIBS := $(shell pkg-config --libs libbpf libelf libdw capstone 2>/dev/null) -lstdc++
-DAEMON_LIBS := $(shell pkg-config --libs libmicrohttpd libcurl jansson libsystemd 2>/dev/null) -lpthread
+DAEMON_LIBS := $(shell pkg-config --libs libmicrohttpd libcurl libcrypto jansson libsystemd 2>/dev/null) -lpthread
 
 objects = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c))
 ANALYSIS_OBJ := $(call objects,analysis)
@@ -147,7 +148,7 @@ $(OMPT_TOOL): tests/tools/ompt_truth.c
 
 constructs: $(CONSTRUCT_PROGRAMS) $(OMPT_TOOL)
 
-test-programs: constructs all $(UNIT_TESTS) $(OMP_PROGRAMS) $(TOOLS)
+test-programs: constructs all $(UNIT_TESTS) $(OMP_PROGRAMS) $(TOOLS) $(B)/fuzz/replay_plan
 
 deps:
 	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)

@@ -81,13 +81,18 @@ int replay__region_end(struct replay *r, uint32_t thread, const struct event *e)
 	return frame__change(r, frame, GRAIN_FRAGMENT, GRAIN_NONE);
 }
 
-/* A worker is in one team at a time: what it still has open there was never ended. */
-static int clear_worker(struct replay *r, uint32_t thread)
+/*
+ * A worker is in one team at a time: what it still has open there was never
+ * ended. The thread that encountered the region is none (teams in turn).
+ */
+static int clear_worker(struct replay *r, uint32_t thread, const struct region *region)
 {
 	struct grain_graph *g = r->graph;
-	uint32_t top = g->threads[thread].top;
+	uint32_t top = g->threads[thread].top,
+		 encountering = region->begun ? g->contexts[region->parent].frame : GRAIN_NONE;
 
-	if (top == GRAIN_NONE || g->contexts[r->frames[top].context].kind == GRAIN_INITIAL)
+	if (top == GRAIN_NONE || g->contexts[r->frames[top].context].kind == GRAIN_INITIAL ||
+	    top == encountering)
 		return 0;
 	return frame__abandon_above(r, thread, GRAIN_NONE);
 }
@@ -107,7 +112,7 @@ int replay__member_begin(struct replay *r, uint32_t thread, const struct event *
 		return 0;
 	}
 	if (e->value != 0) {
-		error = clear_worker(r, thread);
+		error = clear_worker(r, thread, region);
 		if (error < 0)
 			return error;
 	}

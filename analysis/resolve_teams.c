@@ -38,7 +38,7 @@ int teams__begin_member(struct resolver *r, struct thread *t, uint64_t sp, uint3
 	if (!e)
 		return -E2BIG;
 	e->value = number;
-	if (region != GRAIN_NONE && number) {
+	if (region != GRAIN_NONE && sp == UINT64_MAX) {
 		t->next_worker = r->regions[region].first_worker;
 		r->regions[region].first_worker = (uint32_t)(t - r->threads);
 	}
@@ -200,7 +200,7 @@ int teams__started(struct resolver *r, struct thread *t, const struct trace_reco
 	struct frame *top = frames__top(t);
 
 	if (top && top->kind == FRAME_REGION)
-		return teams__begin_member(r, t, rec->frame, top->id, 0);
+		return teams__begin_member(r, t, rec->frame, top->id, (uint32_t)rec->arg);
 	r->unmatched_teams++;
 	return t->depth == 0 ? teams__begin_member(r, t, UINT64_MAX, GRAIN_NONE, 0) : 0;
 }

@@ -129,7 +129,8 @@ enum trace_kind {
 		7, /* key = body function, site = call site, arg = threads asked for, 0 = default */
 	TRACE_REGION_END = 8,
 	TRACE_TEAM_START = 9,	 /* key = team, arg = threads; on the encountering thread */
-	TRACE_TEAM_STARTED = 10, /* member 0 enters the region's body */
+	TRACE_TEAM_STARTED = 10, /* member 0 enters the region's body; arg > 0: the next team of a league that
+				    takes turns */
 	TRACE_MEMBER_BEGIN = 11, /* key = team, arg = member number >= 1, site = body function */
 	TRACE_WAIT_BEGIN = 12,	 /* arg = enum trace_wait, site = call site or 0 */
 	TRACE_WAIT_END = 13,	 /* the end of a TRACE_WAIT_REGION_END wait is also the member's end */

@@ -55,7 +55,8 @@ enum cookie_reg {
  * WAIT_END: off is how far rsp lies below its value after the return.
  * Both with reg COOKIE_RBP, the wait of an undeferred task in GOMP_task: off of
  * the begin is the distance from the probe to the return address there.
- * REGION_BEGIN and _END with a reg: GOMP_teams_reg.
+ * REGION_BEGIN and _END with a reg: GOMP_teams_reg. TEAM_STARTED: the jump there
+ * to the next team, whose number is in reg; off as of WAIT_BEGIN.
  * MEMBER_BEGIN with a reg: off is the offset of the block from the thread pointer.
  * CANCEL: a is RING_CANCEL_POINT in GOMP_cancellation_point; b 1 at the return.
  */

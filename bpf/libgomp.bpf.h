@@ -21,7 +21,10 @@ static __always_inline void member(struct pt_regs *ctx, __u64 cookie, __u64 *tea
 	*number = user_word(block + COOKIE_B(cookie) * 4, flags);
 }
 
-/* libgomp executes the teams one after another on the calling thread: a region with one member. */
+/*
+ * libgomp executes the teams one after another on the calling thread: a region
+ * whose members are there in turn. How many, GOMP_teams_reg decides if it was not asked for a number.
+ */
 static __always_inline void teams_begin(struct pt_regs *ctx, __u64 id, struct ring_record *record)
 {
 	record->arg |= RING_REGION_TEAMS;
@@ -29,23 +32,40 @@ static __always_inline void teams_begin(struct pt_regs *ctx, __u64 id, struct ri
 	record->kind = RING_TEAM_START;
 	record->key = ctx->sp;
 	record->site = 0;
-	record->arg = 1;
+	record->arg = ctx->dx;
 	ring__emit(id, record);
 	record->kind = RING_TEAM_STARTED;
 	record->arg = 0;
 }
 
-static __always_inline void teams_end(__u64 id, struct ring_record *record)
+/* A team is over; the frame is what it was at the entry of GOMP_teams_reg. */
+static __always_inline void team_end(__u64 id, struct ring_record *record)
 {
 	record->arg = RING_WAIT_REGION_END;
-	record->frame -= 16;
+	record->frame -= 8;
 	record->kind = RING_WAIT_BEGIN;
 	ring__emit(id, record);
 	record->frame += 16;
 	record->kind = RING_WAIT_END;
 	ring__emit(id, record);
 	record->arg = 0;
+}
+
+static __always_inline void teams_end(__u64 id, struct ring_record *record)
+{
+	record->frame -= 8;
+	team_end(id, record);
 	record->kind = RING_REGION_END;
+}
+
+static __always_inline void teams_next(struct pt_regs *ctx, __u64 id, __u64 cookie,
+				       struct ring_record *record)
+{
+	record->frame += COOKIE_OFF(cookie);
+	team_end(id, record);
+	record->frame -= 8;
+	record->arg = (__u32)reg(ctx, COOKIE_REG(cookie));
+	record->kind = RING_TEAM_STARTED;
 }
 
 static __always_inline void wait_begin(struct pt_regs *ctx, __u64 id, __u64 cookie,
@@ -133,6 +153,10 @@ static __always_inline void libgomp__read(struct pt_regs *ctx, __u64 id, __u64 c
 	case RING_TEAM_START:
 		record->key = ctx->r8;
 		record->arg = ctx->dx;
+		break;
+	case RING_TEAM_STARTED:
+		if (COOKIE_REG(cookie) != COOKIE_REG_NONE)
+			teams_next(ctx, id, cookie, record);
 		break;
 	case RING_MEMBER_BEGIN:
 		record->site = reg(ctx, COOKIE_REG2(cookie));

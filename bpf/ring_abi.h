@@ -49,7 +49,7 @@ enum ring_kind {
 	RING_REGION_BEGIN = 7,	   /* key body function, site call site, arg threads asked */
 	RING_REGION_END = 8,	   /* - */
 	RING_TEAM_START = 9,	   /* key team, arg threads got */
-	RING_TEAM_STARTED = 10,	   /* - (member 0 runs its body from here) */
+	RING_TEAM_STARTED = 10,	   /* arg member that runs its body from here: 0, or the next team */
 	RING_MEMBER_BEGIN = 11,	   /* key team, arg member number, site body function */
 	RING_WAIT_BEGIN = 12,	   /* arg enum ring_wait, site call site */
 	RING_WAIT_END = 13,	   /* arg enum ring_wait */

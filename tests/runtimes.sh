@@ -6,6 +6,8 @@
 # own apt sources. Prints one line each, "NAME DIRECTORY" or "NAME - REASON".
 # What was fetched once is kept. A runtime that needs a newer C library has it
 # and its loader beside it: programs get that as interpreter and run path.
+# Of the GCCs that are in no suite as a library there is libgomp.a: programs
+# are linked with it.
 # usage: tests/runtimes.sh BUILD_DIRECTORY
 set -u
 B=${1:?usage: tests/runtimes.sh BUILD_DIRECTORY}
@@ -84,8 +86,17 @@ fetch()
 	rm -rf "$work"
 }
 
+fetch gomp-9 bullseye libgcc-9-dev 'usr/lib/gcc/*/9/libgomp.a'
 fetch gomp-10 bullseye libgomp1 'usr/lib/*/libgomp.so.1*'
+fetch gomp-11 . libgcc-11-dev 'usr/lib/gcc/*/11/libgomp.a'
+fetch gomp-13 trixie libgcc-13-dev 'usr/lib/gcc/*/13/libgomp.a'
 fetch gomp-14 trixie libgomp1 'usr/lib/*/libgomp.so.1*' libc
+fetch gomp-15 sid libgcc-15-dev 'usr/lib/gcc/*/15/libgomp.a'
 fetch gomp-sid sid libgomp1 'usr/lib/*/libgomp.so.1*' libc
+fetch omp-11 bullseye libomp5-11 'usr/lib/llvm-11/lib/libomp.so*'
+fetch omp-13 . libomp5-13 'usr/lib/llvm-13/lib/libomp.so*'
+fetch omp-15 . libomp5-15 'usr/lib/llvm-15/lib/libomp.so*'
 fetch omp-16 . libomp5-16 'usr/lib/llvm-16/lib/libomp.so*'
+fetch omp-17 trixie libomp5-17t64 'usr/lib/llvm-17/lib/libomp.so*' libc
+fetch omp-18 trixie libomp5-18 'usr/lib/llvm-18/lib/libomp.so*' libc
 fetch omp-19 . libomp5-19 'usr/lib/llvm-19/lib/libomp.so*'

@@ -83,8 +83,8 @@ size_t planner__next_emulated(const struct planner *planner, size_t from, size_t
 
 size_t planner__entry_point(const struct planner *planner, size_t first, unsigned needs)
 {
-	static const uint16_t arguments[] = {X86_REG_RDI, X86_REG_RSI, X86_REG_RDX, X86_REG_RCX, X86_REG_R8,
-					     X86_REG_R9};
+	static const uint16_t arguments[] = {X86_REG_RDI, X86_REG_RSI, X86_REG_RDX,
+					     X86_REG_RCX, X86_REG_R8,  X86_REG_R9};
 	size_t best = first;
 
 	for (size_t i = first; i < code__count(planner->code) && i < first + 16; i++) {

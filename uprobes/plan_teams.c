@@ -4,6 +4,7 @@
  * internal function that starts a team, where a worker calls the region's
  * body, and the barrier that ends it for every member.
  */
+#include "uprobes/code_paths.h"
 #include "uprobes/plan_libgomp.h"
 
 #include <errno.h>
@@ -44,15 +45,78 @@ static void find_regions(struct planner *planner)
 	}
 }
 
+/* Of `a` and `b`, which a loop's end compares: the one that the code between the body's call and there adds
+ * 1 to. */
+static uint16_t counter_of(const struct planner *planner, size_t call, size_t compare)
+{
+	const struct code_insn *cmp = code__at(planner->code, compare);
+
+	for (size_t i = compare; i-- > call + 1;) {
+		const struct code_insn *in = code__at(planner->code, i);
+		bool one = in->id == X86_INS_INC ||
+			   (in->id == X86_INS_ADD && in->operand_count == 2 &&
+			    in->operand[1].type == X86_OP_IMM && in->operand[1].value == 1);
+
+		for (int k = 0; k < 2; k++) {
+			uint16_t reg = reg__wide(cmp->operand[k].reg);
+
+			if (cmp->operand[k].type != X86_OP_REG || !insn__writes(in, reg))
+				continue;
+			return one && reg__wide(in->operand[0].reg) == reg ? reg : X86_REG_INVALID;
+		}
+	}
+	return X86_REG_INVALID;
+}
+
+/*
+ * GOMP_teams_reg calls its body in a loop:
+ *     call fn; mov reg, number; add reg, 1; mov number, reg; cmp reg, teams; jb
+ * At that jump reg is the number of the team that comes next if there is one.
+ */
+static bool find_next_team(const struct planner *planner, const struct code_range *f, struct point_spec *next)
+{
+	size_t call = f->first, jump;
+	const struct code_insn *in;
+	uint16_t number;
+	int depth;
+
+	while (call < f->end && libgomp__callee(planner, f, call) != CALLEE_BODY)
+		call++;
+	if (call == f->end)
+		return false;
+	jump = code_paths__loop_end(planner, f, call);
+	depth = jump == CODE_NONE ? -1 : code_paths__depth(planner, f, jump);
+	if (depth < 0 || jump <= call + 1 || code__at(planner->code, jump - 1)->id != X86_INS_CMP)
+		return false;
+	number = counter_of(planner, call, jump - 1);
+	if (number == X86_REG_INVALID)
+		return false;
+	in = code__at(planner->code, jump);
+	*next = (struct point_spec){.insn = jump,
+				    .entry_cookie =
+					    cookie__make(RING_TEAM_STARTED,
+							 in->target <= code__at(planner->code, call)->address
+								 ? COOKIE_IF_TAKEN
+								 : COOKIE_IF_NOT_TAKEN,
+							 in->condition, planner__cookie_reg(number),
+							 COOKIE_REG_NONE, 0, 0, depth),
+				    .event = "next-team",
+				    .function = "GOMP_teams_reg",
+				    .reads = cookie_reg__name(planner__cookie_reg(number))};
+	return true;
+}
+
 /* Teams on the host: GOMP_teams_reg(fn, data, num_teams, thread_limit, flags). */
 static void find_host_teams(struct planner *planner)
 {
+	struct point_spec next;
 	struct code_range f;
 
-	if (!planner__function(planner, "GOMP_teams_reg", &f)) {
+	if (!planner__function(planner, "GOMP_teams_reg", &f) || !find_next_team(planner, &f, &next)) {
 		planner__missing(planner, "GOMP_teams_reg");
 		return;
 	}
+	planner__add(planner, &next);
 	planner__add(planner,
 		     &(struct point_spec){.insn = planner__entry_point(planner, f.first, ENTRY_ARGUMENTS),
 					  .entry_cookie = cookie__make(RING_REGION_BEGIN, COOKIE_ALWAYS, 0,

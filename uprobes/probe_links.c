@@ -288,8 +288,11 @@ static int attach_first(struct probe_links *links, const struct linked_file *fil
 		return attach_file(links, file, 0, err);
 	if (file->multi)
 		r = attach_file(links, file, getpid(), err);
-	for (size_t i = 0; !r && i < links->pid_count; i++)
+	for (size_t i = 0; !r && i < links->pid_count; i++) {
 		r = attach_file(links, file, links->pids[i], err);
+		/* One that has ended meanwhile needs no probes. */
+		r = r == -ESRCH ? 0 : r;
+	}
 	if (r)
 		close_from(links, before);
 	return r;

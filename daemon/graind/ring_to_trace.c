@@ -196,6 +196,10 @@ static void interpret(struct ring_to_trace *to, const struct ring_event *in, str
 			counts->largest_team = in->arg + 1;
 		site_set__add(to->sites, in->site, "parallel", false);
 		break;
+	case RING_TEAM_STARTED:
+		if (in->arg >= counts->largest_team && in->arg < UINT32_MAX)
+			counts->largest_team = in->arg + 1;
+		break;
 	case RING_WAIT_BEGIN:
 		note_call(to, in->site, in->extra, wait_name(in->arg));
 		break;

@@ -221,6 +221,7 @@ static void refuse(struct session *session, pid_t pid)
 
 static struct member *find_member(struct session *session, pid_t pid, uint64_t time_ns)
 {
+	const struct executed *executed;
 	struct member *member;
 
 	for (size_t i = 0; i < session->member_count; i++) {
@@ -231,6 +232,10 @@ static struct member *find_member(struct session *session, pid_t pid, uint64_t t
 		if (session->refused[i] == pid)
 			return NULL;
 	}
+	/* What is left of a program that is gone: nobody knows what its addresses mean. */
+	executed = find_executed(session, pid);
+	if (executed && time_ns < executed->time_ns)
+		return NULL;
 	member = &session->members[session->member_count];
 	*member = (struct member){.until_ns = UINT64_MAX};
 	if (pid != getpid() && session->member_count < MAX_MEMBERS && open_member(session, member, pid)) {
@@ -293,8 +298,8 @@ static int feed(void *ctx, unsigned int cpu, const struct ring_event *events, si
 		size_t run = ring_to_trace__same_process(events, count, &pid);
 		struct member *member = find_member(session, pid, events[0].time_ns);
 
-		for (size_t i = 1; member && i < run; i++) {
-			if (events[i].time_ns >= member->until_ns)
+		for (size_t i = 1; i < run; i++) {
+			if (!member || events[i].time_ns >= member->until_ns)
 				run = i;
 		}
 		if (member) {

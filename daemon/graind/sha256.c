@@ -2,103 +2,27 @@
 #include "daemon/graind/sha256.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include <openssl/evp.h>
 #include <unistd.h>
-
-#define STEP (1u << 18)
-
-static const uint32_t constants[64] = {
-	0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
-	0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
-	0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-	0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-	0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-	0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-	0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-	0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
-};
-
-static uint32_t rotate(uint32_t x, unsigned int by)
-{
-	return x >> by | x << (32 - by);
-}
-
-static void block(uint32_t state[8], const uint8_t *in)
-{
-	uint32_t w[64], s[8];
-
-	for (int i = 0; i < 16; i++)
-		w[i] = (uint32_t)in[4 * i] << 24 | (uint32_t)in[4 * i + 1] << 16 |
-		       (uint32_t)in[4 * i + 2] << 8 | in[4 * i + 3];
-	for (int i = 16; i < 64; i++)
-		w[i] = w[i - 16] + w[i - 7] +
-		       (rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3) +
-		       (rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10);
-	memcpy(s, state, sizeof(s));
-	for (int i = 0; i < 64; i++) {
-		uint32_t a = s[7] + (rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25)) +
-			     ((s[4] & s[5]) ^ (~s[4] & s[6])) + constants[i] + w[i];
-		uint32_t b = (rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22)) +
-			     ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
-
-		memmove(s + 1, s, 7 * sizeof(s[0]));
-		s[4] += a;
-		s[0] = a + b;
-	}
-	for (int i = 0; i < 8; i++)
-		state[i] += s[i];
-}
-
-/* Fills the buffer unless the file ends. */
-static ssize_t read_step(int fd, uint8_t *buffer, off_t at)
-{
-	size_t used = 0;
-
-	while (used < STEP) {
-		ssize_t got = pread(fd, buffer + used, STEP - used, at + (off_t)used);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (got == 0)
-			break;
-		used += (size_t)got;
-	}
-	return (ssize_t)used;
-}
 
 int sha256__file(int fd, uint8_t digest[32])
 {
-	uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-			     0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-	uint8_t *buffer = malloc(STEP + 128);
-	uint64_t total = 0;
+	EVP_MD_CTX *state = EVP_MD_CTX_new();
+	uint8_t buffer[16384];
+	off_t at = 0;
 	ssize_t got;
-	size_t whole;
+	int error = state && EVP_DigestInit_ex(state, EVP_sha256(), NULL) ? 0 : -ENOMEM;
 
-	if (!buffer)
-		return -ENOMEM;
-	while ((got = read_step(fd, buffer, (off_t)total)) == STEP) {
-		for (size_t i = 0; i < STEP; i += 64)
-			block(state, buffer + i);
-		total += STEP;
+	while (!error && (got = pread(fd, buffer, sizeof(buffer), at)) != 0) {
+		if (got > 0) {
+			at += got;
+			error = EVP_DigestUpdate(state, buffer, (size_t)got) ? 0 : -ENOMEM;
+		} else if (errno != EINTR) {
+			error = -errno;
+		}
 	}
-	if (got < 0) {
-		free(buffer);
-		return (int)got;
-	}
-	total += (uint64_t)got;
-	buffer[got] = 0x80;
-	whole = ((size_t)got + 1 + 8 + 63) / 64 * 64;
-	memset(buffer + got + 1, 0, whole - (size_t)got - 1);
-	for (int i = 0; i < 8; i++)
-		buffer[whole - 1 - (size_t)i] = (uint8_t)(total * 8 >> (8 * i));
-	for (size_t i = 0; i < whole; i += 64)
-		block(state, buffer + i);
-	free(buffer);
-	for (int i = 0; i < 32; i++)
-		digest[i] = (uint8_t)(state[i / 4] >> (24 - 8 * (i % 4)));
-	return 0;
+	if (!error && !EVP_DigestFinal_ex(state, digest, NULL))
+		error = -ENOMEM;
+	EVP_MD_CTX_free(state);
+	return error;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* SHA-256 (FIPS 180-4): what a cached plan is bound to cannot be imitated. */
+/* SHA-256 (FIPS 180-4, by libcrypto): what a cached plan is bound to cannot be imitated. */
 #ifndef GRAIND_SHA256_H
 #define GRAIND_SHA256_H
 

@@ -3,6 +3,7 @@
 #include "daemon/graind/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -513,11 +514,14 @@ int tree__open(struct tree *tree, struct job *job, struct failure *failure)
 			  (unsigned long long)job->number, strerror(-error));
 	}
 	add_system_files(tree);
-	pidfd = dup(job->pidfd);
+	pidfd = fcntl(job->pidfd, F_DUPFD_CLOEXEC, 0);
 	target = pidfd >= 0 ? add_target(tree, job->process.pid, pidfd, failure)
 			    : (failure__set(failure, 503, "graind has no file descriptors left"), NULL);
-	if (!target)
+	if (!target) {
+		if (pidfd >= 0)
+			close(pidfd);
 		return -1;
+	}
 	usable = tree__look(tree, target, failure);
 	target->late = !job->at_start && usable > 0;
 	target->member = usable < 0 ? NULL : member__of(job);

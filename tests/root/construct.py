@@ -7,6 +7,7 @@ usage: construct.py NAME PROGRAM.json TRUTH GRAINS.ndjson SUMMARY.json LOG gcc|c
 With FROM_NS and TO_NS, of an attach: only the rounds inside of them are compared. Prints one line, "ok - NAME"
 or "not ok - NAME: what differs", with details as "# " lines. compare() is what matrix.py calls.
 """
+import bisect
 import collections
 import json
 import re
@@ -256,6 +257,10 @@ def compare_truthfulness(summary, grains, allowed, d):
         d.same("nothing incomplete", (summary["grains"]["incomplete"], [g["id"] for g in grains if g["incomplete"]][:5]),
                (0, []))
         d.same("incomplete regions", summary["incomplete_regions"], 0)
+    compare_threads(grains, d)
+
+
+def compare_threads(grains, d):
     spans = collections.defaultdict(list)
     for g in grains:
         for f in g["fragments"]:
@@ -265,43 +270,121 @@ def compare_truthfulness(summary, grains, allowed, d):
     d.check("a thread executes one thing at a time", not overlaps, *overlaps)
 
 
-def window(truth, grains, summary, t_from, t_to, d):
-    """Keeps the rounds inside; renames the program's regions as the recording numbers them."""
-    rounds = [tuple(map(int, r)) for r in truth["round"]]
-    inside = [r for r in rounds if t_from <= r[0] and r[1] <= t_to]
-    d.check("the window holds at least 5 rounds", len(inside) >= 5, len(inside), len(rounds))
-    recorded = sorted((r["start_ns"], r["id"]) for r in summary["regions"] if re.fullmatch(r"0\.p\d+", r["id"]))
-    names = {}
-    for start, end, first, past in inside:
-        mine = [rid for ns, rid in recorded if start <= ns <= end]
-        if len(mine) != past - first:
-            d.check("the regions of every round inside the window are there", False,
-                    "round %d-%d: %d of %d" % (start, end, len(mine), past - first))
-            continue
-        for n, rid in zip(range(first, past), mine):
-            names["0.p%d" % n] = rid
+# What is numbered in the initial task: its regions, tasks, loops, sections constructs and joins.
+TOP = re.compile(r"0(\.p|\.|/l|/x|/j)(\d+)(?=[./[]|$)")
 
-    def renamed(text):
-        m = re.match(r"(0\.p\d+)(?=[./]|$)", text)
-        return names[m.group(1)] + text[m.end():] if m and m.group(1) in names else None
+
+class Window:
+    """The rounds inside of an attach, and how the recording numbers what the initial task has."""
+
+    def __init__(self, rounds, t_from, t_to):
+        self.rounds = sorted(r for r in rounds if t_from <= r[0] and r[1] <= t_to)
+        self.starts = [r[0] for r in self.rounds]
+        self.shift, self.numbers = {}, collections.defaultdict(set)
+
+    def has(self, ns):
+        i = bisect.bisect_right(self.starts, ns) - 1
+        return i >= 0 and ns <= self.rounds[i][1]
+
+    def align(self, kind, program, recorded, d):
+        """program: [(ns, number)], recorded: {number: (from, to)}; the same difference for all of them."""
+        inside = [(ns, n) for ns, n in program if self.has(ns)]
+        spans = sorted((a, b, n) for n, (a, b) in recorded.items())
+        shifts = set()
+        for ns, n in inside:
+            i = bisect.bisect_right(spans, (ns, 1 << 70)) - 1
+            shifts.add(spans[i][2] - n if i >= 0 and ns <= spans[i][1] else "%s is absent" % n)
+        d.check("what the initial task has is numbered without gaps: '0%s'" % kind, len(shifts) <= 1, *shifts)
+        if inside and len(shifts) == 1 and isinstance(next(iter(shifts)), int):
+            self.shift[kind] = shifts.pop()
+            self.numbers[kind] = set(range(min(n for _, n in inside), max(n for _, n in inside) + 1))
+
+    def renamed(self, text):
+        """As the recording has it; None when that is not inside."""
+        m = TOP.match(text)
+        if not m or m.group(1) not in self.shift or int(m.group(2)) not in self.numbers[m.group(1)]:
+            return None
+        return "0%s%d%s" % (m.group(1), int(m.group(2)) + self.shift[m.group(1)], text[m.end():])
+
+    def holds(self, recorded_name):
+        m = TOP.match(recorded_name)
+        return bool(m) and int(m.group(2)) - self.shift.get(m.group(1), 0) in self.numbers[m.group(1)]
+
+
+def top_spans(kind, names):
+    """{number: (first, last ns)} of (name, first, last) that begin with '0' and `kind`."""
+    spans = {}
+    for name, first, last in names:
+        m = TOP.match(name)
+        if m and m.group(1) == kind:
+            old = spans.get(int(m.group(2)), (first, last))
+            spans[int(m.group(2))] = (min(old[0], first), max(old[1], last))
+    return spans
+
+
+def align_joins(w, truth, grains):
+    """Joins have no times: the first one that both sides know says the difference."""
+    ours = {g["id"]: g["join"] for g in grains if g.get("join")}
+    for t in truth["task"]:
+        m, name = TOP.match(t[4]), w.renamed(t[0])
+        other = TOP.match(ours.get(name, ""))
+        if name and m and m.group(1) == "/j" and other:
+            w.shift.setdefault("/j", int(other.group(2)) - int(m.group(2)))
+            w.numbers["/j"].add(int(m.group(2)))
+
+
+def add_edges(w, truth, grains, summary):
+    """Regions at the edges that are not marked incomplete must be as exact as those inside."""
+    marked, seen = set(), set()
+    for name, incomplete in [(g["id"], g["incomplete"]) for g in grains] + \
+            [(r["id"], r["incomplete"]) for r in summary["regions"]]:
+        m = TOP.match(name)
+        if m and m.group(1) == ".p":
+            (marked if incomplete else seen).add(int(m.group(2)) - w.shift[".p"])
+    w.numbers[".p"] |= seen - marked
+
+
+def window(truth, grains, summary, t_from, t_to, d):
+    """Keeps the rounds inside, and what else is said to be complete; renamed as the recording numbers it."""
+    w = Window([tuple(map(int, r)) for r in truth["round"]], t_from, t_to)
+    d.check("the window holds at least 5 rounds", len(w.rounds) >= 5, len(w.rounds), len(truth["round"]))
+    regions = top_spans(".p", [(r["id"], r["start_ns"], r["start_ns"]) for r in summary["regions"]])
+    names = sorted((span[0], n) for n, span in regions.items())
+    aligned = []
+    for start, end, first, past in w.rounds:
+        lo, hi = bisect.bisect_left(names, (start, -1)), bisect.bisect_right(names, (end, 1 << 70))
+        d.check("the regions of every round inside the window are there", hi - lo == past - first,
+                "round %d-%d: %d of %d" % (start, end, hi - lo, past - first))
+        aligned += [(ns, n) for (ns, _), n in zip(names[lo:hi], range(first, past))]
+    w.align(".p", aligned, regions, d)
+    w.align(".", [(int(t[5]), int(TOP.match(t[0]).group(2))) for t in truth["task"] if re.fullmatch(r"0\.\d+", t[0])],
+            top_spans(".", [(g["id"], g["start_ns"], g["end_ns"]) for g in grains if re.fullmatch(r"0\.\d+", g["id"])]), d)
+    chunks = [(g["id"], g["start_ns"], g["end_ns"]) for g in grains if g["kind"] == "chunk"]
+    for kind in ("/l", "/x"):
+        w.align(kind, [(int(t[5]), int(TOP.match(t[0]).group(2))) for t in truth["iter"]
+                       if t[0].startswith("0" + kind) and int(t[4])], top_spans(kind, chunks), d)
+    align_joins(w, truth, grains)
+    strays = [g for g in grains if g["id"] != "0" and w.has(g["start_ns"]) and not w.holds(g["id"])]
+    d.check("nothing inside the window is without its place", not strays, *[(g["id"], g["kind"]) for g in strays])
+    if ".p" in w.shift:
+        add_edges(w, truth, grains, summary)
 
     kept = Truth("/dev/null")
     columns = {"task": (0, 1, 4), "implicit": (0,), "region": (0,), "loop": (0,), "iter": (0,), "taskloop": (0,),
                "depends": (0, 1), "discarded": (0,)}
     for kind, where in columns.items():
         for line in truth[kind]:
-            if renamed(line[0]) is None:
+            if w.renamed(line[0]) is None:
                 continue
             new = list(line)
             for c in where:
-                new[c] = renamed(line[c]) or line[c]
+                new[c] = w.renamed(line[c]) or line[c]
             kept[kind].append(new)
-    mine = set(names.values())
-    of = lambda name: (re.match(r"0\.p\d+", name) or [""])[0]
-    grains = [g for g in grains if of(g["id"]) in mine]
+    d.check("the window holds what the program does", kept["region"] or kept["task"] or kept["loop"])
+    grains = [g for g in grains if w.holds(g["id"])]
     d.check("nothing incomplete inside the window", not [g for g in grains if g["incomplete"]],
             [g["id"] for g in grains if g["incomplete"]][:5])
-    summary["regions"] = [r for r in summary["regions"] if of(r["id"]) in mine]
+    summary["regions"] = [r for r in summary["regions"] if w.holds(r["id"])]
     d.check("no region inside the window is incomplete", not [r for r in summary["regions"] if r["incomplete"]],
             [r["id"] for r in summary["regions"] if r["incomplete"]][:5])
     return kept, grains
@@ -316,7 +399,10 @@ def compare(program_file, truth_file, grains_file, summary_file, log_file, compi
     d.check("the program's result is right", program["correct"] is True, program)
     allowed = {t[0] for t in truth["allow"]}
     if limits:
-        d.same("events lost", summary["events"]["lost"], 0)
+        for key in ("lost", "read_faults"):
+            d.same("events " + key, summary["events"][key], 0)
+        d.same("losses of all causes", sum(summary["events"]["losses"].values()), 0)
+        compare_threads(grains, d)
         d.same("conservation", (summary["conservation"]["violations"], summary["conservation"]["first"]), (0, None))
         truth, grains = window(truth, grains, summary, limits[0], limits[1], d)
     else:

@@ -275,8 +275,8 @@ case $B in *san*) skip "a worker's system calls" "sanitizers need more of them" 
 *) is "a worker's system calls are filtered" "$(awk '/^Seccomp:/ {print $2}' "/proc/$W/status")" 2 ;; esac
 exec 9>&-
 wait "$W"; is "a worker ends with its input" $? 0
-echo "address 10 1" | "$B/graind" --worker-symbolize 65534 65534 0 | cat >"$T/answer"
-is "a worker's answer" "$(cat "$T/answer")" "$(printf '10\t0\t0\t\t\t')"
+echo "address 10 1 0" | "$B/graind" --worker-symbolize 65534 65534 0 | cat >"$T/answer"
+is "a worker's answer" "$(cat "$T/answer")" "$(printf '10\t0\t0\t\t\t\t-')"
 
 # --- the end -----------------------------------------------------------------
 loop 20000

@@ -119,6 +119,9 @@ static void on_task_create(ompt_data_t *parent, const ompt_frame_t *frame, ompt_
 			   int depends, const void *code)
 {
 	(void)frame, (void)code;
+	/* What stands for a wait's dependences has no life, and libomp wants its data left alone. */
+	if (flags & ompt_task_taskwait)
+		return;
 	name(task);
 	say("create %" PRIu64 " %" PRIu64 " %u %d", task->value, number(parent), (unsigned)flags, depends);
 }
@@ -226,6 +229,9 @@ static void finalize(ompt_data_t *tool)
 	if (fclose(out) != 0)
 		perror(out_path);
 }
+
+/* What libomp looks up. */
+ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime);
 
 ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* loader PLUGIN...: without OpenMP itself, loads each plugin and calls its `run`, 20 times. */
+/*
+ * loader PLUGIN...: without OpenMP itself, loads each plugin and calls its `run`
+ * 20 times, with a pause after the first.
+ */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -14,8 +17,11 @@ int main(int argc, char **argv)
 			fprintf(stderr, "%s\n", dlerror());
 			return 1;
 		}
-		for (int k = 0; k < 20; k++)
+		for (int k = 0; k < 20; k++) {
 			run(50);
+			if (k == 0)
+				usleep(700000);
+		}
 	}
 	return 0;
 }

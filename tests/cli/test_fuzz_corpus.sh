@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What fuzzing the planner has found, and files like those, under ASan and UBSan.
+# usage: tests/cli/test_fuzz_corpus.sh BUILD_DIRECTORY
+. "$(dirname "$0")/../lib.sh"
+
+corpus=("$ROOT"/tests/fuzz/corpus-plan/*)
+check "the corpus is small" [ "$(cat "${corpus[@]}" | wc -c)" -lt 300000 ]
+check "the planner survives its ${#corpus[@]} files" timeout 300 "$B/fuzz/replay_plan" "${corpus[@]}"
+# Every one gets one line or a plan.
+bad=
+for file in "${corpus[@]}"; do
+	"$B/grainctl" doctor --runtime "$file" --json >"$T/out" 2>"$T/err"
+	case $? in
+	0) [ -s "$T/out" ] || bad+="$file: no plan; " ;;
+	1) [ "$(wc -l <"$T/err")" -eq 1 ] || bad+="$file: $(head -2 "$T/err"); " ;;
+	*) bad+="$file: ended with $?; " ;;
+	esac
+done
+is "grainctl doctor says in one line what is wrong with each" "$bad" ""
+# Cut and scribbled on: made anew each time, with the same numbers.
+mkdir "$T/made"
+python3 - "$T/made" "$(ldconfig -p | awk '$1 == "libgomp.so.1" { print $NF; exit }')" <<'PY'
+import random, struct, sys
+random.seed(1)
+whole = open(sys.argv[2], "rb").read()
+shoff, = struct.unpack_from("<Q", whole, 0x28)
+count, = struct.unpack_from("<H", whole, 0x3c)
+for i in range(40):
+    data = bytearray(whole)
+    if i < 8:
+        data = data[:len(data) * i // 8]
+    else:
+        # Fields of the section table: hostile addresses, sizes, counts, links.
+        for _ in range(1 + i % 5):
+            at = shoff + random.randrange(count) * 64 + random.choice((4, 8, 16, 24, 32, 40, 44, 56))
+            struct.pack_into("<Q", data, at, random.choice((0, 1, 2**63, 2**64 - 1, 2**32, len(data), random.getrandbits(20))))
+    open("%s/%02d" % (sys.argv[1], i), "wb").write(data)
+PY
+check "40 damaged section tables and truncated files" timeout 300 "$B/fuzz/replay_plan" "$T"/made/*
