@@ -119,6 +119,12 @@ $(B)/tests/omp/%: tests/omp/%.c $(wildcard tests/omp/*.h)
 	$(say) OMP $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -O2 -g -Wall -Wextra -Werror -fopenmp -o $@ $< -lm
+# Two of them on libomp, for the bench.
+LIBOMP_PROGRAMS := $(B)/tests/omp/fib.clang $(B)/tests/omp/chunks.clang
+$(LIBOMP_PROGRAMS): $(B)/tests/omp/%.clang: tests/omp/%.c $(wildcard tests/omp/*.h)
+	$(say) OMP $@
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) -std=gnu11 -O2 -g -Wall -Wextra -Werror -fopenmp -o $@ $< -lm
 CONSTRUCT_HEADERS := tests/omp/truth.h tests/omp/constructs/expect.h
 CONSTRUCT_FLAGS := -O2 -g -Wall -Wextra -Werror -fopenmp
 define construct_rule
@@ -148,7 +154,7 @@ $(OMPT_TOOL): tests/tools/ompt_truth.c
 
 constructs: $(CONSTRUCT_PROGRAMS) $(OMPT_TOOL)
 
-test-programs: constructs all $(UNIT_TESTS) $(OMP_PROGRAMS) $(TOOLS) $(B)/fuzz/replay_plan
+test-programs: constructs all $(UNIT_TESTS) $(OMP_PROGRAMS) $(LIBOMP_PROGRAMS) $(TOOLS) $(B)/fuzz/replay_plan
 
 deps:
 	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)

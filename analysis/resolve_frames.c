@@ -129,10 +129,39 @@ int frames__end_wait(struct resolver *r, struct thread *t, bool seen)
 	return 0;
 }
 
+static void set_undeferred(struct resolver *r, const struct frame *creation, bool undeferred)
+{
+	uint64_t *flags = &r->stream->events[creation->event].value;
+
+	*flags &= ~(uint64_t)(EVENT_TASK_UNDEFERRED | EVENT_TASK_DEFERRED);
+	*flags |= undeferred ? EVENT_TASK_UNDEFERRED : EVENT_TASK_DEFERRED;
+}
+
+/*
+ * The creation inside of which the last of the task's parts runs, NULL: each
+ * part was handed to the runtime where the one before ran, and began there.
+ */
+static const struct frame *creation_around(const struct thread *t, uint32_t task)
+{
+	for (size_t i = t->depth - 1; i-- > 0;) {
+		const struct frame *f = &t->frames[i];
+
+		if (f->kind == FRAME_CREATE && f->id == task)
+			return f;
+		if (!(f->kind == FRAME_CREATE && f->id == GRAIN_NONE) &&
+		    !(f->kind == FRAME_LEFT && f->id == task))
+			break;
+	}
+	return NULL;
+}
+
 int frames__end_task(struct resolver *r, struct thread *t)
 {
 	struct frame f = t->frames[t->depth - 1];
+	const struct frame *creation = f.resumed ? creation_around(t, f.id) : NULL;
 
+	if (creation && !(r->stream->task_trouble[f.id] & EVENT_TROUBLE_NO_END))
+		set_undeferred(r, creation, true);
 	if (!resolver__emit(r, t, EVENT_TASK_END, f.id))
 		return -E2BIG;
 	if (f.kind == FRAME_UNDEFERRED && !resolver__emit(r, t, EVENT_CREATE_END, f.id))
@@ -154,12 +183,9 @@ int frames__suspend_task(struct resolver *r, struct thread *t)
 		error = resolver__map(r, &r->parts, f.id, SUSPENDED);
 	if (!error && r->cancels && f.group != GRAIN_NONE)
 		error = resolver__map(r, &r->task_groups, f.id, f.group);
-	/* It began inside its creation, but only a part of it ran there. */
-	if (below && below->kind == FRAME_CREATE && below->id == f.id) {
-		uint64_t *flags = &r->stream->events[below->event].value;
-
-		*flags = (*flags & ~(uint64_t)EVENT_TASK_UNDEFERRED) | EVENT_TASK_DEFERRED;
-	}
+	/* It began inside its creation, but so far only a part of it ran there. */
+	if (below && below->kind == FRAME_CREATE && below->id == f.id)
+		set_undeferred(r, below, false);
 	return error;
 }
 

@@ -59,10 +59,11 @@ static int discard(struct resolver *r, struct thread *t, const struct waiting *w
 	uint8_t *trouble = &r->stream->task_trouble[w->task];
 
 	/* Its begin may be among what is missing. */
-	if (w->task < r->tasks_before_loss || !(*trouble & EVENT_TROUBLE_NO_BEGIN) ||
-	    number_map__get(&r->tasks, w->key) != w->task)
+	if (w->task < r->tasks_before_loss || !(*trouble & EVENT_TROUBLE_NO_BEGIN))
 		return 0;
-	number_map__remove(&r->tasks, w->key);
+	/* Where it was discarded early, its block is by now that of another. */
+	if (number_map__get(&r->tasks, w->key) == w->task)
+		number_map__remove(&r->tasks, w->key);
 	*trouble &= (uint8_t)~EVENT_TROUBLE_NO_BEGIN;
 	return resolver__emit(r, t, EVENT_TASK_DISCARD, w->task) ? 0 : -E2BIG;
 }
@@ -70,8 +71,8 @@ static int discard(struct resolver *r, struct thread *t, const struct waiting *w
 int groups__end(struct resolver *r, struct thread *t, bool seen)
 {
 	struct context_groups c = groups_of(t);
-	uint32_t group = *c.group, outer = group;
-	bool cancelled = false;
+	uint32_t group = *c.group, outer = group, region = region_of(t);
+	bool cancelled = region != GRAIN_NONE && r->regions[region].cancelled;
 	int error = 0;
 
 	if (!*c.own)

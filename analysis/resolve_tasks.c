@@ -257,7 +257,8 @@ static int resume(struct resolver *r, struct thread *t, const struct trace_recor
 			      .id = task,
 			      .key = rec->key,
 			      .number = GRAIN_NONE,
-			      .group = GRAIN_NONE};
+			      .group = GRAIN_NONE,
+			      .resumed = true};
 	int error = from == SUSPENDED ? 0 : leave_part(r, task, from);
 
 	number_map__remove(&r->parts, task);

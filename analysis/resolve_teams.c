@@ -23,6 +23,32 @@ static bool claim_member(struct resolver *r, uint32_t region, uint32_t number, i
 	return true;
 }
 
+static void remove_worker(struct resolver *r, struct thread *t)
+{
+	if (t->worker_of == GRAIN_NONE)
+		return;
+	if (t->next_worker != GRAIN_NONE)
+		r->threads[t->next_worker].previous_worker = t->previous_worker;
+	if (t->previous_worker != GRAIN_NONE)
+		r->threads[t->previous_worker].next_worker = t->next_worker;
+	else
+		r->regions[t->worker_of].first_worker = t->next_worker;
+	t->worker_of = GRAIN_NONE;
+}
+
+static void add_worker(struct resolver *r, struct thread *t, uint32_t region)
+{
+	uint32_t self = (uint32_t)(t - r->threads), next = r->regions[region].first_worker;
+
+	remove_worker(r, t);
+	t->worker_of = region;
+	t->next_worker = next;
+	t->previous_worker = GRAIN_NONE;
+	if (next != GRAIN_NONE)
+		r->threads[next].previous_worker = self;
+	r->regions[region].first_worker = self;
+}
+
 int teams__begin_member(struct resolver *r, struct thread *t, uint64_t sp, uint32_t region, uint32_t number)
 {
 	struct event *e;
@@ -38,10 +64,8 @@ int teams__begin_member(struct resolver *r, struct thread *t, uint64_t sp, uint3
 	if (!e)
 		return -E2BIG;
 	e->value = number;
-	if (region != GRAIN_NONE && sp == UINT64_MAX) {
-		t->next_worker = r->regions[region].first_worker;
-		r->regions[region].first_worker = (uint32_t)(t - r->threads);
-	}
+	if (region != GRAIN_NONE && sp == UINT64_MAX)
+		add_worker(r, t, region);
 	return resolver__push(r, t,
 			      (struct frame){.kind = FRAME_MEMBER,
 					     .sp = sp,
@@ -231,6 +255,16 @@ static int leader_begin(struct resolver *r, struct thread *t, const struct trace
 	return error ? error : teams__begin_member(r, t, rec->frame, f->id, 0);
 }
 
+/* Workers that have left may serve another team before the end of the region that they were in is seen. */
+static int leave_led(struct resolver *r, struct thread *t)
+{
+	uint32_t region = t->worker_of;
+
+	return region != GRAIN_NONE && r->regions[region].led && frames__in_last_wait(t, region)
+		       ? frames__leave_last_wait(r, t)
+		       : 0;
+}
+
 /* Workers run nothing below their member: whatever is open there is over. */
 int teams__member_begin(struct resolver *r, struct thread *t, const struct trace_record *rec)
 {
@@ -239,7 +273,9 @@ int teams__member_begin(struct resolver *r, struct thread *t, const struct trace
 
 	if (rec->arg == 0)
 		return leader_begin(r, t, rec);
-	error = frames__close_to(r, t, 0);
+	error = leave_led(r, t);
+	if (!error)
+		error = frames__close_to(r, t, 0);
 	if (region == GRAIN_NONE)
 		r->unmatched_teams++;
 	return error ? error : teams__begin_member(r, t, UINT64_MAX, region, rec->arg);

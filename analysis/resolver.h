@@ -47,6 +47,7 @@ struct frame {
 	uint8_t then; /* WAIT: the wait, at the stack pointer `key`, that goes on when this is over; 0 */
 	bool in_single, won; /* MEMBER */
 	bool requeued;	     /* TASK: its next part is in the runtime's hands */
+	bool resumed;	     /* TASK: not its first part */
 	bool sections;	     /* LOOP, CHUNK */
 	bool share;	     /* LOOP: a static share, whose end is not observable */
 	bool cancelled;	     /* LOOP: its end need not be seen */
@@ -88,7 +89,8 @@ struct thread {
 	size_t wait_event;  /* the wait-begin that was the last of its events, SIZE_MAX */
 	size_t chunk_event; /* the chunk-begin that a TRACE_CHUNK_STRIDE belongs to, SIZE_MAX = none */
 	uint32_t last_record;
-	uint32_t next_worker; /* of the same region */
+	/* In the list of the workers of `worker_of`; their places in the table of threads, GRAIN_NONE. */
+	uint32_t worker_of, next_worker, previous_worker;
 	uint32_t group, groups;
 	struct frame *frames;
 	size_t depth, capacity;
@@ -135,7 +137,7 @@ struct group {
 	bool cancelled;
 };
 
-/* A task that was created and, as long as `key` leads to it, has not begun. */
+/* A task that was created and, as long as it has EVENT_TROUBLE_NO_BEGIN, has not begun. */
 struct waiting {
 	uint64_t key;
 	uint32_t task, next_in_group, next_in_region;

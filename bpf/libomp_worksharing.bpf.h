@@ -79,16 +79,18 @@ static __always_inline void libomp_bounds_at(__u64 lower_at, __u64 upper_at, __u
 					     struct ring_record *record, __u32 *flags)
 {
 	__u64 words[2] = {}, size = type & LIBOMP_NUMBER_8_BYTES ? 8 : 4;
+	__u64 low = lower_at < upper_at ? lower_at : upper_at, second;
 
-	if (upper_at - lower_at != size) {
+	if (lower_at + upper_at - 2 * low != size) {
 		record->key = libomp_number_at(lower_at, type, flags);
 		record->extra = libomp_number_at(upper_at, type, flags);
 		return;
 	}
-	if (bpf_probe_read_user(words, size == 8 ? 16 : 8, (void *)lower_at))
+	if (bpf_probe_read_user(words, size == 8 ? 16 : 8, (void *)low))
 		*flags |= RING_F_FAULT;
-	record->key = libomp_number(words[0], type);
-	record->extra = libomp_number(size == 8 ? words[1] : words[0] >> 32, type);
+	second = size == 8 ? words[1] : words[0] >> 32;
+	record->key = libomp_number(low == lower_at ? words[0] : second, type);
+	record->extra = libomp_number(low == lower_at ? second : words[0], type);
 }
 
 /* Step and chunk size have the loop's width and always a sign. */

@@ -2,6 +2,7 @@
 #include "uprobes/code_paths.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* No function of a runtime comes near; damaged files must not take for ever. */
 #define FUNCTION_MAX 16384 /* instructions */
@@ -83,6 +84,15 @@ bool code_paths__reaches(const struct planner *planner, const struct code_range 
 	return found;
 }
 
+/* Calls that the code that returns may make: of imported functions. */
+static bool calls_import(const struct planner *planner, const struct code_insn *in, const char *only)
+{
+	const char *name =
+		in->flow == FLOW_CALL && in->target ? code__plt_name(planner->code, in->target) : NULL;
+
+	return name && (!only || strcmp(name, only) == 0);
+}
+
 /* The code that returns: straight-line up to a `ret`, calling imported functions at most. */
 static void mark_returns(const struct planner *planner, const struct code_range *f, bool *returns)
 {
@@ -93,12 +103,65 @@ static void mark_returns(const struct planner *planner, const struct code_range 
 		for (size_t j = i; j > f->first; j--) {
 			const struct code_insn *in = insn_at(planner, j - 1);
 
-			if (in->flow != FLOW_NEXT && (in->flow != FLOW_CALL || !in->target ||
-						      !code__plt_name(planner->code, in->target)))
+			if (in->flow != FLOW_NEXT && !calls_import(planner, in, NULL))
 				break;
 			returns[j - 1 - f->first] = true;
 		}
 	}
+}
+
+/* Adds the code that leads nowhere else and does at most free memory, but for what is `barred`. */
+static bool mark_cleanup(const struct planner *planner, const struct code_range *f, const bool *barred,
+			 bool *returns)
+{
+	bool changed = true;
+
+	for (int passes = 0; changed; passes++) {
+		changed = false;
+		if (passes == PASSES_MAX)
+			return false;
+		for (size_t i = f->end; i-- > f->first;) {
+			const struct code_insn *in = insn_at(planner, i);
+			int lead = 0;
+			size_t next[2];
+
+			if (returns[i - f->first] || barred[i - f->first] ||
+			    (in->flow == FLOW_CALL && !calls_import(planner, in, "free")))
+				continue;
+			successors(planner, f, i, next);
+			for (int k = 0; k < 2; k++)
+				lead += next[k] != CODE_NONE && returns[next[k] - f->first];
+			if (lead == (in->flow == FLOW_BRANCH ? 2 : 1))
+				returns[i - f->first] = changed = true;
+		}
+	}
+	return true;
+}
+
+/*
+ * Bars the jump at the end of straight-line code of `returns` into which other
+ * code goes on without a jump: that jump will be the way in. Returns whether
+ * there was such code.
+ */
+static bool bar_entered(const struct planner *planner, const struct code_range *f, const bool *seen,
+			const bool *returns, bool *barred)
+{
+	bool any = false;
+
+	for (size_t i = f->first; i + 1 < f->end; i++) {
+		const struct code_insn *in = insn_at(planner, i);
+		size_t j = i + 1;
+
+		if (!seen[i - f->first] || returns[i - f->first] || !returns[j - f->first] ||
+		    (in->flow != FLOW_NEXT && in->flow != FLOW_CALL))
+			continue;
+		while (j < f->end && returns[j - f->first] && insn_at(planner, j)->flow != FLOW_JUMP &&
+		       insn_at(planner, j)->flow != FLOW_BRANCH && insn_at(planner, j)->flow != FLOW_RETURN)
+			j++;
+		if (j < f->end && insn_at(planner, j)->flow != FLOW_RETURN && !barred[j - f->first])
+			any = barred[j - f->first] = true;
+	}
+	return any;
 }
 
 static bool add_edge(struct path_edge *edges, size_t *count, size_t insn, uint32_t when)
@@ -114,11 +177,17 @@ size_t code_paths__exits(const struct planner *planner, const struct code_range 
 {
 	size_t size = f->end - f->first, count = 0;
 	bool *seen = calloc(size, sizeof(*seen)), *returns = calloc(size, sizeof(*returns)), ok = false;
+	bool *barred = calloc(size, sizeof(*barred));
 
-	if (!seen || !returns || !is_sane(f))
+	if (!seen || !returns || !barred || !is_sane(f) || !reach(planner, f, from, CODE_NONE, seen))
 		goto out;
-	mark_returns(planner, f, returns);
-	if (returns[from - f->first] || !reach(planner, f, from, CODE_NONE, seen))
+	do {
+		memset(returns, 0, size * sizeof(*returns));
+		mark_returns(planner, f, returns);
+		if (flags & PATH_CLEANUP && !mark_cleanup(planner, f, barred, returns))
+			goto out;
+	} while (flags & PATH_CLEANUP && bar_entered(planner, f, seen, returns, barred));
+	if (returns[from - f->first])
 		goto out;
 	for (size_t i = f->first; i < f->end; i++) {
 		const struct code_insn *in = insn_at(planner, i);
@@ -151,6 +220,7 @@ size_t code_paths__exits(const struct planner *planner, const struct code_range 
 out:
 	free(seen);
 	free(returns);
+	free(barred);
 	return ok ? count : 0;
 }
 

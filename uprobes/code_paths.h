@@ -18,6 +18,8 @@ const char *path_edge__text(const struct path_edge *edge);
 
 enum path_exits {
 	PATH_TAIL_CALLS = 1, /* a jump to another function is a way out, not a failure */
+	PATH_CLEANUP = 2,    /* code with branches that at most frees memory before it returns is part of what
+				returns */
 };
 
 /*

@@ -187,7 +187,7 @@ static bool take_name(Dwarf_Die *die, char *out, size_t size)
 }
 
 /* libdw's dwarf_decl_file takes file 0 for none, which in DWARF 5 is the unit's own source. */
-static const char *declared_in(Dwarf_Die *die)
+static const char *file_named(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Die unit;
@@ -195,11 +195,16 @@ static const char *declared_in(Dwarf_Die *die)
 	Dwarf_Word index;
 	size_t count;
 
-	if (dwarf_formudata(dwarf_attr_integrate(die, DW_AT_decl_file, &attribute), &index) != 0 ||
+	if (dwarf_formudata(dwarf_attr_integrate(die, name, &attribute), &index) != 0 ||
 	    !dwarf_diecu(die, &unit, NULL, NULL) || dwarf_getsrcfiles(&unit, &files, &count) != 0 ||
 	    index >= count)
 		return NULL;
 	return dwarf_filesrc(files, index, NULL, NULL);
+}
+
+static const char *declared_in(Dwarf_Die *die)
+{
+	return file_named(die, DW_AT_decl_file);
 }
 
 /* The last line of `file` that the function's code was made of; 0 when there is none. */
@@ -254,39 +259,73 @@ static bool take_name_by_line(struct unit *unit, Dwarf_Die *unit_die, Dwarf_Die 
 	return best && take_name(&best->die, out, size);
 }
 
-/* The innermost inlined function in `die` that the address belongs to. */
-static bool inlined_at(Dwarf_Die *die, Dwarf_Addr address, Dwarf_Die *out, int depth)
+bool debug_source__is_system(const char *file)
 {
-	Dwarf_Die child;
+	static const char *const folders[] = {"/usr/include/", "/usr/lib/gcc", "/usr/lib/llvm"};
 
-	if (depth > MAX_DEPTH || dwarf_child(die, &child) != 0)
-		return false;
-	do {
-		int tag = dwarf_tag(&child);
-
-		if ((tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) ||
-		    dwarf_haspc(&child, address) <= 0)
-			continue;
-		if (inlined_at(&child, address, out, depth + 1))
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (!strncmp(file, folders[i], strlen(folders[i])))
 			return true;
-		if (tag != DW_TAG_inlined_subroutine)
-			return false;
-		*out = child;
-		return true;
-	} while (dwarf_siblingof(&child, &child) == 0);
-	return false;
+	return strstr(file, "/include/c++/") != NULL;
+}
+
+/* The functions inlined in each other that the address in function `die` belongs to, the innermost last. */
+static size_t inlined_at(const Dwarf_Die *die, Dwarf_Addr address, Dwarf_Die chain[MAX_DEPTH])
+{
+	Dwarf_Die at = *die;
+	size_t count = 0;
+
+	for (int depth = 0; depth < MAX_DEPTH; depth++) {
+		Dwarf_Die child;
+		bool inside = false;
+
+		if (dwarf_child(&at, &child) != 0)
+			break;
+		do {
+			int tag = dwarf_tag(&child);
+
+			inside = (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) &&
+				 dwarf_haspc(&child, address) > 0;
+			if (inside && tag == DW_TAG_inlined_subroutine)
+				chain[count++] = child;
+		} while (!inside && dwarf_siblingof(&child, &child) == 0);
+		if (!inside)
+			break;
+		at = child;
+	}
+	return count;
+}
+
+static bool is_of_system(Dwarf_Die *die)
+{
+	const char *file = declared_in(die);
+
+	return file && debug_source__is_system(file);
+}
+
+/* How many of the chain are left without the innermost ones that are of system headers; all if all are. */
+static size_t without_system(Dwarf_Die *function, Dwarf_Die *chain, size_t count)
+{
+	size_t left = count;
+
+	while (left && is_of_system(&chain[left - 1]))
+		left--;
+	return left || !is_of_system(function) ? left : count;
 }
 
 static bool name_of(struct unit *unit, Dwarf_Die *unit_die, size_t index, Dwarf_Addr address, char *out,
 		    size_t size)
 {
-	Dwarf_Die inlined;
+	Dwarf_Die chain[MAX_DEPTH], *inlined;
+	size_t count = inlined_at(&unit->list[index].die, address, chain);
 	const char *name;
 
-	if (inlined_at(&unit->list[index].die, address, &inlined, 0)) {
-		if (!is_outlined(&inlined))
-			return take_name(&inlined, out, size);
-		if (take_name_by_line(unit, unit_die, &inlined, out, size))
+	count = without_system(&unit->list[index].die, chain, count);
+	if (count) {
+		inlined = &chain[count - 1];
+		if (!is_outlined(inlined))
+			return take_name(inlined, out, size);
+		if (take_name_by_line(unit, unit_die, inlined, out, size))
 			return true;
 	}
 	name = dwarf_diename(&unit->list[index].die);
@@ -299,17 +338,11 @@ static bool name_of(struct unit *unit, Dwarf_Die *unit_die, size_t index, Dwarf_
 	       take_name(&unit->list[index].die, out, size);
 }
 
-bool debug_functions__name(struct debug_functions *functions, Dwfl_Module *module, GElf_Addr address,
-			   char *out, size_t size)
+/* The function whose code the address is in: the smallest range around it; NONE. `address` is the unit's. */
+static size_t function_at(const struct unit *unit, Dwarf_Addr address)
 {
-	Dwarf_Addr bias;
-	Dwarf_Die *unit_die = debug_unit__at(module, address, &bias);
-	struct unit *unit = unit_die ? unit_of(functions, unit_die) : NULL;
 	size_t found = NONE;
 
-	if (!unit)
-		return false;
-	address -= bias;
 	for (size_t i = 0; i < unit->count; i++) {
 		const struct function *function = &unit->list[i];
 
@@ -318,5 +351,44 @@ bool debug_functions__name(struct debug_functions *functions, Dwfl_Module *modul
 		     function->high - function->low < unit->list[found].high - unit->list[found].low))
 			found = i;
 	}
-	return found != NONE && name_of(unit, unit_die, found, address, out, size);
+	return found;
+}
+
+bool debug_functions__name(struct debug_functions *functions, Dwfl_Module *module, GElf_Addr address,
+			   char *out, size_t size)
+{
+	Dwarf_Addr bias;
+	Dwarf_Die *unit_die = debug_unit__at(module, address, &bias);
+	struct unit *unit = unit_die ? unit_of(functions, unit_die) : NULL;
+	size_t found = unit ? function_at(unit, address - bias) : NONE;
+
+	return found != NONE && name_of(unit, unit_die, found, address - bias, out, size);
+}
+
+bool debug_functions__call(struct debug_functions *functions, Dwfl_Module *module, GElf_Addr address,
+			   const char **file, int *line)
+{
+	Dwarf_Addr bias;
+	Dwarf_Die *unit_die = debug_unit__at(module, address, &bias), chain[MAX_DEPTH];
+	struct unit *unit = unit_die ? unit_of(functions, unit_die) : NULL;
+	size_t found = unit ? function_at(unit, address - bias) : NONE, count;
+
+	if (found == NONE)
+		return false;
+	count = inlined_at(&unit->list[found].die, address - bias, chain);
+	while (count--) {
+		const char *source = file_named(&chain[count], DW_AT_call_file);
+		Dwarf_Attribute attribute;
+		Dwarf_Word number;
+
+		if (!source || debug_source__is_system(source))
+			continue;
+		if (dwarf_formudata(dwarf_attr(&chain[count], DW_AT_call_line, &attribute), &number) != 0 ||
+		    !number || number > INT32_MAX)
+			return false;
+		*file = source;
+		*line = (int)number;
+		return true;
+	}
+	return false;
 }

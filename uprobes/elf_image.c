@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +53,8 @@ void elf_image__close(struct elf_image *image)
 		return;
 	if (image->elf)
 		elf_end(image->elf);
+	if (image->raw)
+		munmap((void *)image->raw, image->raw_size);
 	if (image->fd >= 0)
 		close(image->fd);
 	free(image->segments);
@@ -309,6 +312,21 @@ static int load_sections(struct elf_image *image)
 	return r;
 }
 
+/* Not a private mapping: in those the kernel writes the breakpoints of uprobes that are set for all
+ * processes.
+ */
+static bool map_file(struct elf_image *image, off_t size)
+{
+	void *at = size > 0 ? mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, image->fd, 0) : MAP_FAILED;
+
+	if (at == MAP_FAILED)
+		return false;
+	image->raw = at;
+	image->raw_size = (size_t)size;
+	image->elf = elf_memory(at, (size_t)size);
+	return image->elf != NULL;
+}
+
 int elf_image__open(const char *path, struct elf_image **out, struct uprobes_error *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), r;
@@ -335,8 +353,7 @@ int elf_image__open_fd(int fd, const char *path, struct elf_image **out, struct 
 		goto out;
 	}
 	r = -ENOEXEC;
-	if (!S_ISREG(st.st_mode) || elf_version(EV_CURRENT) == EV_NONE ||
-	    !(image->elf = elf_begin(image->fd, ELF_C_READ_MMAP, NULL)) ||
+	if (!S_ISREG(st.st_mode) || elf_version(EV_CURRENT) == EV_NONE || !map_file(image, st.st_size) ||
 	    elf_kind(image->elf) != ELF_K_ELF || !gelf_getehdr(image->elf, &header)) {
 		fail(err, r, path, "not an ELF file");
 		goto out;
@@ -345,8 +362,7 @@ int elf_image__open_fd(int fd, const char *path, struct elf_image **out, struct 
 		fail(err, r, path, "not an x86-64 ELF file; other machines are not supported");
 		goto out;
 	}
-	image->raw = (const uint8_t *)elf_rawfile(image->elf, &image->raw_size);
-	if (!image->raw || (r = load_segments(image)) || (r = load_sections(image))) {
+	if ((r = load_segments(image)) || (r = load_sections(image))) {
 		fail(err, r, path, "damaged ELF file");
 		goto out;
 	}

@@ -37,23 +37,42 @@ static size_t entry_with_rdi(const struct planner *planner, const struct code_ra
 
 /*
  * A wait begins at the first cheap instruction, which need not be at the
- * entry, and ends at the jumps into the code that returns. Return probes would
- * do where there are such jumps, too, but they are dropped in deep recursion.
+ * entry: preferably the test for whether there is anything to wait for, which
+ * is one of the ends. It ends at the jumps into the code that returns. Return
+ * probes would do where there are such jumps, too, but they are dropped in deep
+ * recursion.
  */
+static size_t wait_start(const struct planner *planner, const struct code_range *f,
+			 const struct path_edge *exits, size_t count)
+{
+	size_t cheap = CODE_NONE;
+
+	for (size_t i = f->first; i < f->end && i < f->first + 24; i++) {
+		const struct code_insn *in = code__at(planner->code, i);
+
+		for (size_t k = 0; k < count; k++)
+			if (exits[k].insn == i && exits[k].when != COOKIE_ALWAYS)
+				return i;
+		if (in->emulated && cheap == CODE_NONE)
+			cheap = i;
+		if (in->flow != FLOW_NEXT)
+			break;
+	}
+	return cheap;
+}
+
 static bool add_without_return_probe(struct planner *planner, const struct code_range *f, const char *event,
 				     const char *function, uint32_t wait)
 {
 	struct path_edge exits[PATH_EDGES_MAX];
-	size_t count = code_paths__exits(planner, f, f->first, PATH_TAIL_CALLS, exits), begin = f->first;
+	size_t count = code_paths__exits(planner, f, f->first, PATH_TAIL_CALLS | PATH_CLEANUP, exits);
+	size_t begin = wait_start(planner, f, exits, count);
 	uint32_t over = COOKIE_REG_NONE;
 	int depths[PATH_EDGES_MAX], depth;
 	char reads[64];
 
-	while (begin < f->end && begin < f->first + 16 && !code__at(planner->code, begin)->emulated &&
-	       code__at(planner->code, begin)->flow == FLOW_NEXT)
-		begin++;
-	if (!count || !calls_bodies(planner, f) || begin >= f->end ||
-	    !code__at(planner->code, begin)->emulated || (depth = code_paths__depth(planner, f, begin)) < 0)
+	if (!count || !calls_bodies(planner, f) || begin == CODE_NONE ||
+	    (depth = code_paths__depth(planner, f, begin)) < 0)
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		depths[i] = code_paths__depth(planner, f, exits[i].insn);

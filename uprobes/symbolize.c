@@ -175,12 +175,12 @@ static void function_from_symbols(Dwfl_Module *module, GElf_Addr address, struct
 		demangle__function(name, out->function, sizeof(out->function));
 }
 
-static void line_from_dwarf(Dwfl_Module *module, GElf_Addr address, struct symbol *out)
+static void line_from_dwarf(struct mapping *mapping, GElf_Addr address, struct symbol *out)
 {
 	const char *file, *directory = NULL;
 	Dwarf_Attribute attribute;
 	Dwarf_Addr bias;
-	Dwarf_Die *unit = debug_unit__at(module, address, &bias);
+	Dwarf_Die *unit = debug_unit__at(mapping->module, address, &bias);
 	Dwarf_Line *line = unit ? dwarf_getsrc_die(unit, address - bias) : NULL;
 	int number = 0;
 
@@ -189,6 +189,8 @@ static void line_from_dwarf(Dwfl_Module *module, GElf_Addr address, struct symbo
 	file = dwarf_linesrc(line, NULL, NULL);
 	if (!file)
 		return;
+	if (debug_source__is_system(file))
+		debug_functions__call(mapping->functions, mapping->module, address, &file, &number);
 	if (file[0] != '/')
 		directory = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
 	snprintf(out->file, sizeof(out->file), "%s%s%s", directory ? directory : "", directory ? "/" : "",
@@ -227,7 +229,7 @@ int symbolizer__lookup(struct symbolizer *symbolizer, uint64_t address, int is_r
 	if (mapping->module && own_address(mapping, symbol.module_offset, &own)) {
 		symbol.module_offset = own;
 		wanted = own + mapping->bias - (is_return ? 1 : 0);
-		line_from_dwarf(mapping->module, wanted, &symbol);
+		line_from_dwarf(mapping, wanted, &symbol);
 		if (!debug_functions__name(mapping->functions, mapping->module, wanted, symbol.function,
 					   sizeof(symbol.function)))
 			function_from_symbols(mapping->module, wanted, &symbol);

@@ -55,7 +55,8 @@ static json_t *summarize(struct job *job, char why[400])
 					     : strerror(-error));
 		return NULL;
 	}
-	summary = json_loadb(text, size, 0, NULL);
+	/* Counts may be beyond what jansson has for integers. */
+	summary = json_loadb(text, size, JSON_DECODE_INT_AS_REAL, NULL);
 	said = json_string_value(json_object_get(summary, "error"));
 	if (!json_is_object(summary) || said) {
 		snprintf(why, 400, "analysing the trace failed: %.300s", said ? said : "no answer");

@@ -86,7 +86,7 @@ void job_view__take_summary(struct job_view *view, const json_t *summary)
 	json_object_foreach(problems, name, value)
 	{
 		if (json_is_true(json_object_get(value, "available")) &&
-		    json_integer_value(json_object_get(value, "grains")) > 0 && json_array_size(names) < 16 &&
+		    json_number_value(json_object_get(value, "grains")) > 0 && json_array_size(names) < 16 &&
 		    strlen(name) < 64)
 			json_array_append_new(names, json_string(name));
 	}

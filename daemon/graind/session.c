@@ -185,7 +185,7 @@ static bool open_member(struct session *session, struct member *member, pid_t pi
 	};
 	struct begun begun = {NULL, about.method, session->ns_per_event};
 	struct process *process = calloc(1, sizeof(*process));
-	struct failure failure;
+	struct failure failure = {.text = "it has ended"};
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	int error = pidfd < 0 || !process ? -1 : process__read(pid, process);
 
@@ -194,6 +194,8 @@ static bool open_member(struct session *session, struct member *member, pid_t pi
 		error = job__enter(session->job->jobs, process, pid, executed ? executed->parent_job : 0,
 				   &member->job, &failure);
 	if (error) {
+		log__line(LOG_WARNING, "job %llu: process %d is not recorded: %s",
+			  (unsigned long long)session->job->number, (int)pid, failure.text);
 		if (pidfd >= 0)
 			close(pidfd);
 		free(process);

@@ -9,7 +9,7 @@ usage: bench.py BUILD_DIRECTORY [--short] [--checks] [ROW...]
           best counts, which the row says; with --checks it is skipped if it
           still misses while other processes kept the machine busy
 --checks  "ok - "/"not ok - " lines instead of a table
-ROW       only these: fib1 fib2 chunks grains200 loss analysis idle
+ROW       only these: fib1 fib2 task-libomp chunks chunks-libomp grains200 loss analysis idle
 
 Runs with and without probes alternate, a pair at a time, so that a machine
 that gets slower does so for both; the programs time their own task phase.
@@ -151,15 +151,15 @@ def best_of(measure, good):
     return min(results), "best of %d medians" % len(results) if len(results) > 1 else "", min(others)
 
 
-def fib(threads, target):
+def fib(threads, target, binary="fib", runtime=""):
     pairs = 3 if SHORT else 15
     n, cutoff, rounds = 22, 10, 21
 
     def measure():
         plain, probed, hits = [], [], []
         for _ in range(pairs):
-            plain.append(program("fib", n, cutoff, rounds, threads=threads)["ns_per_task"])
-            own, summary = profiled("fib", n, cutoff, rounds, threads=threads)
+            plain.append(program(binary, n, cutoff, rounds, threads=threads)["ns_per_task"])
+            own, summary = profiled(binary, n, cutoff, rounds, threads=threads)
             probed.append(own["ns_per_task"])
             hits.append(summary["events"]["seen"] / own["tasks"])
             if summary["events"]["lost"]:
@@ -168,21 +168,22 @@ def fib(threads, target):
         return added, statistics.median(plain), statistics.median(probed), statistics.median(hits)
 
     (added, plain, probed, hits), note, others = best_of(measure, lambda r: r[0] <= target)
-    name = "fib with cutoff, %d thread%s" % (threads, "s" if threads > 1 else "")
+    name = "fib with cutoff, %d thread%s%s" % (threads, "s" if threads > 1 else "", runtime)
     row("added per task, " + name, "%.0f" % added, "ns", "<= %d" % target, added <= target,
         "wall time per task %.0f -> %.0f ns%s" % (plain, probed, "; " + note if note else ""), others)
-    row("added per hit, " + name, "%.0f" % (added / hits), "ns", None, True, "%.2f hits per task" % hits)
+    row("added per event, " + name, "%.0f" % (added / hits), "ns", None, True, "%.2f events per task" % hits)
 
 
-def chunks(target):
+def chunks(target, binary="chunks", threads=1, runtime=""):
+    """CPU time of the thread that takes the chunks; libomp gives a team of one thread a single chunk."""
     pairs = 3 if SHORT else 15
     n, rounds = 20000, 11
 
     def measure():
         plain, probed = [], []
         for _ in range(pairs):
-            plain.append(program("chunks", n, rounds, threads=1)["ns_per_chunk"])
-            own, summary = profiled("chunks", n, rounds, threads=1)
+            plain.append(program(binary, n, rounds, threads=threads)["ns_per_chunk"])
+            own, summary = profiled(binary, n, rounds, threads=threads)
             probed.append(own["ns_per_chunk"])
             if summary["events"]["lost"]:
                 fail("events lost")
@@ -191,8 +192,8 @@ def chunks(target):
         return statistics.median(probed) - statistics.median(plain), statistics.median(plain)
 
     (added, plain), note, others = best_of(measure, lambda r: r[0] <= target)
-    row("added per chunk, dynamic,1, 1 thread", "%.0f" % added, "ns", "<= %d" % target, added <= target,
-        "a chunk takes %.0f ns%s" % (plain, "; " + note if note else ""), others)
+    row("added per chunk, dynamic,1" + runtime, "%.0f" % added, "ns", "<= %d" % target, added <= target,
+        "a chunk takes %.0f ns of CPU%s" % (plain, "; " + note if note else ""), others)
 
 
 def grains200():
@@ -355,7 +356,10 @@ def main():
         with Graind() as graind:
             attempt("fib1", lambda: fib(1, 3500))
             attempt("fib2", lambda: fib(2, 5000))
+            # As many events as with libgomp, and four more reads of user memory at 0.1 us each.
+            attempt("task-libomp", lambda: fib(1, 4000, "fib.clang", ", libomp"))
             attempt("chunks", lambda: chunks(2000))
+            attempt("chunks-libomp", lambda: chunks(2000, "chunks.clang", 2, ", libomp"))
             attempt("grains200", grains200)
             attempt("loss", loss)
             attempt("attaching", attaching)

@@ -60,8 +60,7 @@ struct truth {
 	struct truth *outer;		     /* whose creation it runs in */
 	unsigned long long begin_ns, end_ns; /* its body, from inside */
 	pid_t tid;
-	unsigned char
-		*wait_kind; /* per join: 1 taskwait, 2 taskgroup end, 3 taskwait with depend, joins nothing */
+	unsigned char *wait_kind; /* per join: 1 taskwait, 2 taskgroup end; a taskwait with depend is none */
 };
 
 static FILE *truth_out;

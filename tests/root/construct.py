@@ -15,6 +15,7 @@ import sys
 
 # What the documentation says cannot be observed, by its reason.
 HIDDEN = "static share, bounds not observable"
+WAIT_OF_UNDEFERRED = "dependences of undeferred tasks are those of the wait before them"
 
 
 class Differences:
@@ -40,9 +41,13 @@ class Differences:
 class Truth:
     """The program's file, of the rounds inside the window; `rename` maps its identifiers to the report's."""
 
-    def __init__(self, path):
+    def __init__(self, path, limits=None):
+        """With limits: without the iterations half a second before or after, which may be very many."""
         self.lines = collections.defaultdict(list)
         for line in open(path):
+            if limits and line.startswith("iter ") and \
+                    not limits[0] - 5e8 < int(line.rsplit(None, 2)[1]) < limits[1] + 5e8:
+                continue
             kind, *rest = line.split()
             self.lines[kind].append(rest)
 
@@ -220,9 +225,23 @@ def compare_tasks(truth, tasks, grains, log, source, d, windowed):
         d.same_set("undeferred tasks per line", undeferred.elements(), [(t[2], t[3] == "1") for t in want])
 
 
-def compare_depends(truth, grains, d):
+def compare_depends(truth, grains, compiler, d):
     got = {(g["id"], p) for g in grains for p in g["depends_on"]}
     want = {tuple(t) for t in truth["depends"]}
+    hidden = {t[0] for t in truth["undeferred"]} if compiler == "clang" else set()
+    parents = {t[0]: t[1] for t in truth["task"]}
+    if hidden:
+        # clang has the thread wait for them before it begins the task, of which libomp's dependences know nothing.
+        d.hidden.add(WAIT_OF_UNDEFERRED)
+
+        def before(task):
+            return {q for t, p in want if t == task for q in (before(p) if p in hidden else {p})}
+
+        waits = collections.Counter((parents[t], tuple(sorted(before(t)))) for t in hidden)
+        seen = collections.Counter((g["id"], tuple(sorted(w["depends_on"])))
+                                   for g in grains for w in g.get("depend_waits") or [])
+        d.same("waits for dependences before undeferred tasks", seen & waits, waits)
+        want = {(t, p) for t, _ in want if t not in hidden for p in before(t)}
     d.same_set("dependences", got, want)
 
 
@@ -347,7 +366,7 @@ def add_edges(w, truth, grains, summary):
 def window(truth, grains, summary, t_from, t_to, d):
     """Keeps the rounds inside, and what else is said to be complete; renamed as the recording numbers it."""
     w = Window([tuple(map(int, r)) for r in truth["round"]], t_from, t_to)
-    d.check("the window holds at least 5 rounds", len(w.rounds) >= 5, len(w.rounds), len(truth["round"]))
+    d.check("the window holds at least 2 rounds", len(w.rounds) >= 2, len(w.rounds), len(truth["round"]))
     regions = top_spans(".p", [(r["id"], r["start_ns"], r["start_ns"]) for r in summary["regions"]])
     names = sorted((span[0], n) for n, span in regions.items())
     aligned = []
@@ -358,7 +377,8 @@ def window(truth, grains, summary, t_from, t_to, d):
         aligned += [(ns, n) for (ns, _), n in zip(names[lo:hi], range(first, past))]
     w.align(".p", aligned, regions, d)
     w.align(".", [(int(t[5]), int(TOP.match(t[0]).group(2))) for t in truth["task"] if re.fullmatch(r"0\.\d+", t[0])],
-            top_spans(".", [(g["id"], g["start_ns"], g["end_ns"]) for g in grains if re.fullmatch(r"0\.\d+", g["id"])]), d)
+            top_spans(".", [(g["id"], g["start_ns"], g["end_ns"]) for g in grains
+                            if re.fullmatch(r"0\.\d+", g["id"])]), d)
     chunks = [(g["id"], g["start_ns"], g["end_ns"]) for g in grains if g["kind"] == "chunk"]
     for kind in ("/l", "/x"):
         w.align(kind, [(int(t[5]), int(TOP.match(t[0]).group(2))) for t in truth["iter"]
@@ -371,7 +391,7 @@ def window(truth, grains, summary, t_from, t_to, d):
 
     kept = Truth("/dev/null")
     columns = {"task": (0, 1, 4), "implicit": (0,), "region": (0,), "loop": (0,), "iter": (0,), "taskloop": (0,),
-               "depends": (0, 1), "discarded": (0,)}
+               "depends": (0, 1), "discarded": (0,), "undeferred": (0,)}
     for kind, where in columns.items():
         for line in truth[kind]:
             if w.renamed(line[0]) is None:
@@ -393,15 +413,25 @@ def window(truth, grains, summary, t_from, t_to, d):
 def compare(program_file, truth_file, grains_file, summary_file, log_file, compiler, limits=None):
     d = Differences()
     program = json.load(open(program_file))
-    summary = json.load(open(summary_file))
-    grains = [json.loads(line) for line in open(grains_file)]
-    truth, log = Truth(truth_file), Log(log_file)
+    summary, grains = open(summary_file).read(), open(grains_file).read()
+    truth, log = Truth(truth_file, limits), Log(log_file)
+    if limits and any(t[0].startswith("0/") for t in truth["loop"]):
+        # Attached to a loop of the initial task: from its first barrier on it may be a member, and the name says so.
+        for unknown, _ in collections.Counter(re.findall(r'"id":"(\?\d+)/', grains)).most_common(1):
+            since = re.search(r'"id":"%s",.*?"start_ns":(\d+)' % re.escape(unknown), grains)
+            limits = max(limits[0], int(since.group(1))), limits[1]
+            summary, grains = (re.sub(r'"%s(?=["./])' % re.escape(unknown), '"0', text.replace('"0/', '"?/'))
+                               for text in (summary, grains))
+    summary, grains = json.loads(summary), [json.loads(line) for line in grains.splitlines()]
     d.check("the program's result is right", program["correct"] is True, program)
     allowed = {t[0] for t in truth["allow"]}
     if limits:
         for key in ("lost", "read_faults"):
             d.same("events " + key, summary["events"][key], 0)
-        d.same("losses of all causes", sum(summary["events"]["losses"].values()), 0)
+        # At the edges a team, loop or creation is seen whose begin or end was not, once or twice a thread.
+        losses = summary["events"]["losses"]
+        d.check("nothing lost but the edges", all(re.match("unmatched-|unclosed-", k) for k in losses) and
+                sum(losses.values()) <= 2 * len({e[1] for e in log.events}), losses)
         compare_threads(grains, d)
         d.same("conservation", (summary["conservation"]["violations"], summary["conservation"]["first"]), (0, None))
         truth, grains = window(truth, grains, summary, limits[0], limits[1], d)
@@ -420,7 +450,7 @@ def compare(program_file, truth_file, grains_file, summary_file, log_file, compi
     d.same_set("regions, lines, threads", [(r["id"], r["source"], r["threads"]) for r in summary["regions"]],
                [(t[0], source + t[2], int(t[3])) for t in truth["region"]])
     compare_loops(truth, grains, compiler, source, d)
-    compare_depends(truth, grains, d)
+    compare_depends(truth, grains, compiler, d)
     return d
 
 

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs construct x runtime x threads and compares each run with what the program knows; prints a line a cell.
 
-usage: matrix.py BUILD_DIRECTORY SCRATCH_DIRECTORY [--markdown] [--only PATTERN] [--runtime NAME] [--ompt | --attached]
+usage: matrix.py BUILD_DIRECTORY SCRATCH_DIRECTORY [--versions | --all] [--ompt | --attached] [--markdown]
+                 [--only PATTERN] [--runtime PATTERN] [--threads N...]
 
-Needs a graind that GRAIND_SOCKET names. Runtimes are the system's two (1, 2 and 4 threads) and those that
-tests/runtimes.sh has fetched (4 threads). With --ompt only programs on libomp, compared with what libomp itself reports
-through tests/tools/ompt_truth.c. With --attached only the system's two, attached while the programs repeat themselves.
+Needs a graind that GRAIND_SOCKET names. Runtimes are the system's two (1, 2 and 4 threads); with --versions instead,
+with --all also, those that tests/runtimes.sh has fetched (4 threads). With --ompt only programs on libomp, compared with
+what libomp itself reports through tests/tools/ompt_truth.c. With --attached only the system's two, attached while the
+programs repeat themselves. --markdown prints nothing but the table.
 """
 import argparse
 import collections
@@ -15,7 +17,6 @@ import fnmatch
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -23,10 +24,9 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import construct
+import matrix_runtimes
 import ompt_compare
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-SYSTEM = {"gcc": "libgomp", "clang": "libomp"}
 # Why a program cannot run on a runtime: the reason is said in the table.
 CANNOT_RUN = [(r"version `\S+' not found", "the runtime is older than the construct"),
               (r"unknown omp_depend_t dependence type", "the runtime is older than the construct"),
@@ -34,37 +34,14 @@ CANNOT_RUN = [(r"version `\S+' not found", "the runtime is older than the constr
               (r"taskwait_task_data->ptr == NULL", "libomp fails by itself when an OMPT tool watches"),
               (r"undefined symbol", "the runtime is older than the construct")]
 
+# How long programs with long rounds are watched when attached.
+WINDOW_S = {"taskloop_large": 0.6, "critical": 0.6, "critical_unnamed": 0.6, "nest_lock": 0.6, "omp_lock": 0.6,
+            "ordered_lock": 0.6}
+
 
 class Result:
     def __init__(self, status, why="", details=()):
         self.status, self.why, self.details = status, why, details
-
-
-class Runtime:
-    """Where a runtime is; `loader`: it needs programs with another C library."""
-
-    def __init__(self, name, compiler, directory=None, why=None):
-        self.name, self.compiler, self.directory, self.why = name, compiler, directory, why
-        loaders = [f for f in os.listdir(directory) if f.startswith("ld-linux")] if directory else []
-        self.loader = os.path.join(directory, loaders[0]) if loaders else None
-
-    def program(self, path, scratch):
-        if not self.loader:
-            return path
-        copy = os.path.join(scratch, self.name, os.path.basename(path))
-        if not os.path.exists(copy):
-            os.makedirs(os.path.dirname(copy), exist_ok=True)
-            shutil.copy(path, copy)
-            subprocess.run(["patchelf", "--set-interpreter", self.loader, "--force-rpath", "--set-rpath",
-                            self.directory, copy], check=True)
-        return copy
-
-    def environment(self, threads):
-        env = dict(os.environ, OMP_NUM_THREADS=str(threads), OMP_DYNAMIC="false", OMP_CANCELLATION="true",
-                   OMP_SCHEDULE="dynamic,3", OMP_WAIT_POLICY="passive")
-        if self.directory and not self.loader:
-            env["LD_LIBRARY_PATH"] = self.directory
-        return env
 
 
 class Matrix:
@@ -76,15 +53,6 @@ class Matrix:
     def ctl(self, *args, **kwargs):
         return subprocess.run([self.grainctl, *args], capture_output=True, text=True, timeout=60, **kwargs)
 
-    def runtimes(self):
-        found = [Runtime(SYSTEM[c], c) for c in ("gcc", "clang")]
-        out = subprocess.run([os.path.join(HERE, "../runtimes.sh"), self.build], capture_output=True, text=True).stdout
-        for line in out.splitlines():
-            name, where, *why = line.split(None, 2)
-            compiler = "gcc" if name.startswith("gomp") else "clang"
-            found.append(Runtime(name, compiler, None if where == "-" else where, why[0] if why else None))
-        return found
-
     def constructs(self):
         names = collections.defaultdict(set)
         for f in os.listdir(self.programs):
@@ -93,8 +61,8 @@ class Matrix:
                 names[m.group(1)].add(m.group(2))
         return names
 
-    def report(self, job, base):
-        """Report, summary and log of a job; the log must say the same as the trace."""
+    def report(self, job, base, again=True):
+        """Report, summary and log of a job; `again`: the log must say the same as the trace."""
         for args, to in ((["report", job, "--format", "json"], ".ndjson"), (["summary", job, "--json"], ".summary"),
                          (["export", job, "--format", "log"], ".log"),
                          (["analyze", base + ".log", "--format", "json"], ".again"),
@@ -103,6 +71,8 @@ class Matrix:
             open(base + to, "w").write(r.stdout)
             if r.returncode or not r.stdout:
                 return "%s: %s" % (" ".join(args[:2]), r.stderr.strip()[-300:])
+            if to == ".log" and not again:
+                return None
         if open(base + ".ndjson").read() != open(base + ".again").read():
             return "the exported log gives another report"
         one, two = (json.load(open(base + to)) for to in (".summary", ".again-summary"))
@@ -134,7 +104,12 @@ class Matrix:
     def start_cell(self, name, runtime, threads, ompt):
         """A whole run under grainctl run."""
         base = os.path.join(self.scratch, "%s-%s-%d" % (name, runtime.name, threads))
-        program = runtime.program(os.path.join(self.programs, "%s.%s" % (name, runtime.compiler)), self.scratch)
+        try:
+            program = runtime.program(os.path.join(self.programs, "%s.%s" % (name, runtime.compiler)), self.scratch)
+        except matrix_runtimes.Older:
+            return Result("n.o.", "the runtime is older than the construct")
+        except RuntimeError as error:
+            return Result("FAIL", "the program could not be linked", str(error).splitlines()[-9:])
         env = runtime.environment(threads)
         if ompt:
             env.update(OMP_TOOL_LIBRARIES=os.path.join(self.build, "tests/tools/libompt_truth.so"),
@@ -161,10 +136,11 @@ class Matrix:
         base = os.path.join(self.scratch, "%s-%s-%d-attached" % (name, runtime.name, threads))
         program = os.path.join(self.programs, "%s.%s" % (name, runtime.compiler))
         with open(base + ".json", "w") as out, open(base + ".stderr", "w") as err:
-            p = subprocess.Popen([program, "--forever", "--truth", base + ".truth"], stdout=out, stderr=err,
-                                 env=runtime.environment(threads))
+            # It must not outlive a test that is killed.
+            p = subprocess.Popen(["sh", "-c", 'ulimit -t 60; exec "$0" "$@"', program, "--forever", "--truth",
+                                  base + ".truth"], stdout=out, stderr=err, env=runtime.environment(threads))
         try:
-            time.sleep(0.15)
+            time.sleep(0.1)
             r = self.ctl("attach", str(p.pid))
             start = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
             job = re.findall(r"^job (\d+)$", r.stdout, re.M)
@@ -173,7 +149,7 @@ class Matrix:
                     if re.search(pattern, open(base + ".stderr").read()):
                         return Result("n.o.", why)
                 return Result("FAIL", "attach: %s" % r.stderr.strip()[-200:])
-            time.sleep(0.3)
+            time.sleep(WINDOW_S.get(name, 0.3))
             end = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
             r = self.ctl("detach", job[-1])
             if r.returncode:
@@ -187,27 +163,35 @@ class Matrix:
                 status = p.wait()
         if status:
             return Result("FAIL", "the program ended with %d" % status)
-        error = self.report(job[-1], base)
+        error = self.report(job[-1], base, threads == 2)
         result = Result("FAIL", error) if error else self.judge(base, runtime.compiler, (start, end))
         result.details = ["recorded from %d to %d" % (start, end)] + list(result.details)
         return self.done(job[-1], base, result)
 
 
-def table(rows, columns, results, markdown):
-    """A line a construct, a column a runtime: the worst of its cells."""
+def table(rows, runtimes, results, markdown):
+    """A line a construct, a column a runtime: the worst of its cells; then the reasons."""
     rank = {"pass": 0, "n.o.": 1, "skip": 2, "FAIL": 3}
-    width = max(len(r) for r in rows) + 1
+    width, labels = max(len(r) for r in rows) + 1, [r.label() for r in runtimes]
+    reasons = collections.defaultdict(set)
     if markdown:
-        print("| construct | %s |\n|---|%s" % (" | ".join(columns), "---|" * len(columns)))
+        print("| construct | %s |\n|---|%s" % (" | ".join(labels), "---|" * len(labels)))
     else:
-        print("# %-*s%s" % (width, "", "".join("%-10s" % c for c in columns)))
+        print("# %-*s%s" % (width, "", "".join("%-11s" % c for c in labels)))
     for row in rows:
         cells = []
-        for column in columns:
-            mine = [r for (n, c, _), r in results.items() if n == row and c == column]
-            cells.append(max(mine, key=lambda r: rank[r.status]).status if mine else "-")
+        for runtime in runtimes:
+            mine = [r for (n, c, _), r in results.items() if n == row and c == runtime.name]
+            worst = max(mine, key=lambda r: rank[r.status]) if mine else Result("-")
+            cells.append(worst.status)
+            if worst.status == "n.o.":
+                reasons[worst.why].add(row)
         print("| %s | %s |" % (row, " | ".join(cells)) if markdown else
-              "# %-*s%s" % (width, row, "".join("%-10s" % c for c in cells)))
+              "# %-*s%s" % (width, row, "".join("%-11s" % c for c in cells)))
+    if reasons:
+        print("\nNot observable:\n" if markdown else "# not observable:")
+    for why, programs in sorted(reasons.items()):
+        print("%s %s: %s" % ("-" if markdown else "#", why, ", ".join(sorted(programs))))
 
 
 def main():
@@ -219,20 +203,25 @@ def main():
     parser.add_argument("--runtime", default="*")
     parser.add_argument("--ompt", action="store_true")
     parser.add_argument("--attached", action="store_true")
+    parser.add_argument("--versions", action="store_true")
+    parser.add_argument("--all", action="store_true")
     parser.add_argument("--threads", type=int, nargs="*")
     args = parser.parse_args()
     matrix = Matrix(args.build, args.scratch)
-    runtimes = [r for r in matrix.runtimes() if fnmatch.fnmatch(r.name, args.runtime)]
+    runtimes = [] if args.versions else matrix_runtimes.system()
+    if args.versions or args.all:
+        runtimes += matrix_runtimes.fetched(args.build)
+    runtimes = [r for r in runtimes if fnmatch.fnmatch(r.name, args.runtime)]
     constructs = {n: c for n, c in matrix.constructs().items() if fnmatch.fnmatch(n, args.only)}
     say = (lambda *_: None) if args.markdown else print
     results, cells = {}, []
     for runtime in runtimes:
-        if args.ompt and runtime.compiler != "clang":
+        if args.ompt and (runtime.compiler != "clang" or runtime.directory and runtime.name not in matrix_runtimes.WHOLE):
             continue
         if runtime.why:
             say("skip - runtime %s: %s" % (runtime.name, runtime.why))
         for name in sorted(constructs):
-            if runtime.compiler not in constructs[name]:
+            if runtime.compiler not in constructs[name] or not runtime.wants(name):
                 continue
             if runtime.why:
                 results[(name, runtime.name, "")] = Result("skip", runtime.why)
@@ -255,8 +244,8 @@ def main():
                     say("# " + line)
             else:
                 say("ok - %s%s" % (label, " (not observable: %s)" % result.why if result.status == "n.o." else ""))
-    columns = [r.name for r in runtimes if any(c == r.name for _, c, _ in results)]
-    table(sorted(constructs), columns, results, args.markdown)
+    ran = [r for r in runtimes if any(c == r.name for _, c, _ in results)]
+    table(sorted({n for n, _, _ in results}), ran, results, args.markdown)
     return any(r.status == "FAIL" for r in results.values())
 
 

@@ -50,7 +50,9 @@ capture -p $a "$T/ready" 1.5 && {
 	is "one process: no event of another" "$(value process_changes)" 1
 }
 wait $a
+plan=$("$B/grainctl" doctor | grep '^ *0x')
 capture "$T/ready" 2.5 && {
+	is "all processes: their breakpoints are not taken for the runtime's code" "$("$B/grainctl" doctor | grep '^ *0x')" "$plan"
 	"$FIB" 20 8 3 >"$T/a" & "$FIB" 20 8 4 >"$T/b"
 	wait $!
 	wait "$CAPTURE"

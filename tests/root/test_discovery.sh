@@ -144,7 +144,7 @@ for file in $(ldd dynamic | grep -o '/[^ ]*'); do
 done
 run unshare -m chroot "$T/root" /dynamic sleep:300 tasks:21
 is "in a root of its own, with its own libgomp" "$(field "$JOB" grains lost)" "21 0"
-unshare -m sh -c "mount -t tmpfs none '$T/lib' && cp -r '$T/root/.' '$T/lib' && exec chroot '$T/lib' /dynamic sleep:900 tasks:22" >out 2>&1 &
+unshare -m sh -c "mount -t tmpfs none '$T/lib' && cp -r '$T/root/.' '$T/lib' && exec chroot '$T/lib' /dynamic sleep:2500 tasks:22" >out 2>&1 &
 program=$!
 PIDS+=("$program")
 sleep 0.5
@@ -154,7 +154,7 @@ wait_state "${JOB:-0}" finished
 is "attached in another mount namespace that we cannot see into by name" "$(field "${JOB:-0}" grains lost)" "22 0"
 mkdir -p upper work merged
 if unshare -m sh -c "mount -t tmpfs none '$T/work' && mkdir '$T/work/u' '$T/work/w' && mount -t overlay overlay -o lowerdir='$T/root',upperdir='$T/work/u',workdir='$T/work/w' '$T/merged'" 2>err; then
-	unshare -m sh -c "mount -t tmpfs none '$T/work' && mkdir '$T/work/u' '$T/work/w' && mount -t overlay overlay -o lowerdir='$T/root',upperdir='$T/work/u',workdir='$T/work/w' '$T/merged' && exec chroot '$T/merged' /dynamic sleep:900 tasks:23" >out 2>&1 &
+	unshare -m sh -c "mount -t tmpfs none '$T/work' && mkdir '$T/work/u' '$T/work/w' && mount -t overlay overlay -o lowerdir='$T/root',upperdir='$T/work/u',workdir='$T/work/w' '$T/merged' && exec chroot '$T/merged' /dynamic sleep:2500 tasks:23" >out 2>&1 &
 	program=$!
 	PIDS+=("$program")
 	sleep 0.5
@@ -176,18 +176,25 @@ for file in ./static ./linked_in_stripped "$T/wheel/libgomp-hash"; do
 	points=$((points + ${n:-0}))
 done
 check "session: several files with more than 104 points ($points)" [ "$points" -ge 104 ]
-./static sleep:700 tasks:31 >out & a=$!
-./linked_in_stripped sleep:700 tasks:32 >out & b=$!
-LD_LIBRARY_PATH=$T/lib ./dynamic sleep:700 tasks:33 >out & c=$!
+./static sleep:2000 tasks:31 >out & a=$!
+./linked_in_stripped sleep:2000 tasks:32 >out & b=$!
+LD_LIBRARY_PATH=$T/lib ./dynamic sleep:2000 tasks:33 >out & c=$!
 ./loader ./plugin_omp.so & d=$!
-./dynamic sleep:300 tasks:34 sleep:300 exec:sleep.300,tasks.35 >out & e=$!
+./dynamic sleep:1000 tasks:34 sleep:1000 exec:sleep.1000,tasks.35 >out & e=$!
 wait $a $b $c $d $e
 sleep 0.5
 "$GRAINCTL" detach "$session" >/dev/null
-is "session: all files, and programs executed since, are observed" "$("$GRAINCTL" jobs --all --json | python3 -c '
+observed()
+{
+	"$GRAINCTL" jobs --all --json | python3 -c '
 import json, sys
-print(*sorted(j["grains"] for j in json.load(sys.stdin)["jobs"] if j["job"] >= int(sys.argv[1]) and j["pid"] in map(int, sys.argv[2:])))' $first $a $b $c $d $e)" \
-	"31 32 33 34 35 1000"
+jobs = [j for j in json.load(sys.stdin)["jobs"] if j["job"] >= int(sys.argv[1]) and j["pid"] in map(int, sys.argv[2:])]
+print(*sorted(j["grains"] for j in jobs))
+sys.exit(any(j["state"] != "finished" for j in jobs))' $first $a $b $c $d $e
+}
+for _ in $(seq 100); do observed >/dev/null && break; sleep 0.1; done
+is "session: all files, and programs executed since, are observed" "$(observed)" "31 32 33 34 35 1000"
+[ "$(observed)" = "31 32 33 34 35 1000" ] || tail -20 "$T/graind.log"
 
 # Kept plans.
 stop_graind

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Every construct on every runtime, against what its program knows; ends with the table.
-# usage: tests/root/test_matrix.sh BUILD_DIRECTORY [--markdown] [--only PATTERN] [--runtime PATTERN]
+# Every construct on the system's libgomp and libomp, against what its program knows; ends with the table.
+# usage: tests/root/test_matrix.sh BUILD_DIRECTORY [--all] [--markdown] [--only PATTERN] [--runtime PATTERN]
+# --all: also on the versions of test_matrix_versions.sh; --markdown: nothing but the table.
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/root_lib.sh"
 start_graind || exit 1

@@ -8,10 +8,12 @@
  *     NS TID parallel-end REGION
  *     NS TID implicit-begin|implicit-end REGION TASK TEAM INDEX FLAGS
  *     NS TID create TASK PARENT FLAGS HAS_DEPENDENCES
+ *     NS TID wait-depend PARENT
  *     NS TID schedule PRIOR STATUS NEXT
  *     NS TID depends TASK TYPE ADDRESS
  *     NS TID dependence SOURCE SINK
  *     NS TID sync-begin|sync-end KIND REGION TASK
+ *     NS TID wait-begin|wait-end KIND REGION TASK
  *     NS TID work-begin|work-end KIND REGION TASK COUNT
  *     NS TID dispatch KIND REGION TASK START ITERATIONS
  *     NS TID mutex-acquire|mutex-acquired KIND ID
@@ -120,8 +122,10 @@ static void on_task_create(ompt_data_t *parent, const ompt_frame_t *frame, ompt_
 {
 	(void)frame, (void)code;
 	/* What stands for a wait's dependences has no life, and libomp wants its data left alone. */
-	if (flags & ompt_task_taskwait)
+	if (flags & ompt_task_taskwait) {
+		say("wait-depend %" PRIu64, number(parent));
 		return;
+	}
 	name(task);
 	say("create %" PRIu64 " %" PRIu64 " %u %d", task->value, number(parent), (unsigned)flags, depends);
 }
@@ -148,6 +152,14 @@ static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoi
 {
 	(void)code;
 	say("sync-%s %d %" PRIu64 " %" PRIu64, endpoint == ompt_scope_begin ? "begin" : "end", (int)kind,
+	    number(parallel), number(task));
+}
+
+static void on_sync_region_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint,
+				ompt_data_t *parallel, ompt_data_t *task, const void *code)
+{
+	(void)code;
+	say("wait-%s %d %" PRIu64 " %" PRIu64, endpoint == ompt_scope_begin ? "begin" : "end", (int)kind,
 	    number(parallel), number(task));
 }
 
@@ -204,6 +216,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
 	set(ompt_callback_dependences, (ompt_callback_t)on_dependences);
 	set(ompt_callback_task_dependence, (ompt_callback_t)on_task_dependence);
 	set(ompt_callback_sync_region, (ompt_callback_t)on_sync_region);
+	set(ompt_callback_sync_region_wait, (ompt_callback_t)on_sync_region_wait);
 	set(ompt_callback_work, (ompt_callback_t)on_work);
 	set(ompt_callback_dispatch, (ompt_callback_t)on_dispatch);
 	set(ompt_callback_mutex_acquire, (ompt_callback_t)on_mutex_acquire);

@@ -322,6 +322,46 @@ static void test_loop(void)
 	grain_graph__free(g);
 }
 
+/* A league whose two teams take turns on thread 1: logically parallel, one join ends both. */
+static void test_teams_in_turn(void)
+{
+	struct grain_graph *g =
+		graph_of_text("in turn", GRAPH_HEAD "0 1 0 region-begin region=1 src=1 threads=2 kind=teams\n"
+						    "5 1 0 member-begin region=1 num=0\n"
+						    "10 1 0 create-begin task=1 src=2 flags=undeferred\n"
+						    "10 1 0 task-begin task=1\n"
+						    "30 1 0 task-end task=1\n"
+						    "30 1 0 create-end task=1\n"
+						    "35 1 0 wait-begin kind=barrier-implicit\n"
+						    "35 1 0 wait-end kind=barrier-implicit\n"
+						    "35 1 0 member-end region=1 num=0\n"
+						    "35 1 0 member-begin region=1 num=1\n"
+						    "85 1 0 wait-begin kind=barrier-implicit\n"
+						    "85 1 0 wait-end kind=barrier-implicit\n"
+						    "85 1 0 member-end region=1 num=1\n"
+						    "90 1 0 region-end region=1\n"
+						    "100 1 0 sample ip=0x1\n");
+	struct grain_region region;
+	struct grain_join join;
+
+	if (!g)
+		return;
+	CHECK(!context_at(g, "0").incomplete && !context_at(g, "0.p0.0").incomplete &&
+		      !context_at(g, "0.p0.1").incomplete,
+	      "in turn: nothing is incomplete");
+	check_joined(g, "0.p0.0.0", "0.p0.0", "0.p0/b0");
+	check_times(g, "0.p0.0", 10, 0, 0);
+	check_times(g, "0.p0.1", 50, 0, 0);
+	grain_graph__region(g, 0, &region);
+	CHECK(region.threads == 2 && !region.incomplete, "in turn: two members");
+	grain_graph__join(g, region.end_join, &join);
+	CHECK(join.kind == GRAIN_JOIN_REGION_END && join.ordinal == 0 && join.start_ns == 35 &&
+		      join.end_ns == 85,
+	      "in turn: one join");
+	check_totals(g, "in turn", 90, 10 + 50);
+	grain_graph__free(g);
+}
+
 int main(void)
 {
 	test_barriers();
@@ -330,5 +370,6 @@ int main(void)
 	test_late();
 	test_lost();
 	test_loop();
+	test_teams_in_turn();
 	CHECK_DONE();
 }

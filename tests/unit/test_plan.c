@@ -81,6 +81,7 @@ static void check_installed(void)
 		{"cancel", 2},
 		{"fulfill", 1},
 		{"teams-begin/-end", 1},
+		{"next-team", 1},
 	};
 	struct uprobes_error err = {""};
 	struct probe_plan *plan = NULL;
@@ -261,6 +262,7 @@ int main(void)
 	check_missing_pattern(bytes, size, "task-create", "GOMP_task");
 	check_missing_pattern(bytes, size, "region-end-wait", "worker");
 	check_missing_pattern(bytes, size, "task-begin", "task bodies");
+	check_optional_pattern(bytes, size, "next-team", "GOMP_teams_reg");
 	check_optional_pattern(bytes, size, "taskloop-create", "GOMP_taskloop");
 	check_optional_pattern(bytes, size, "taskloop-created", "GOMP_taskloop_ull");
 	check_damage(bytes, size);

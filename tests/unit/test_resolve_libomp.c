@@ -72,6 +72,63 @@ static void test_team(void)
 	event_stream__free(s);
 }
 
+/* Thread 3 leaves the team of thread 1 for that of thread 2 before thread 1 shows that its region ended. */
+static void test_worker_leaves_early(void)
+{
+	static const struct trace_event events[] = {
+		E(1, 1, REGION_BEGIN, 2000, .site = 0xa0, .key = 0xf0),
+		E(2, 1, MEMBER_BEGIN, 1900, .key = 5),
+		E(3, 3, MEMBER_BEGIN, 900, .key = 5, .arg = 1),
+		E(4, 4, MEMBER_BEGIN, 900, .key = 5, .arg = 2),
+		E(5, 4, WAIT_BEGIN, 880, .arg = TRACE_WAIT_REGION_END),
+		E(6, 3, WAIT_BEGIN, 880, .arg = TRACE_WAIT_REGION_END),
+		E(7, 1, WAIT_BEGIN, 1800, .arg = TRACE_WAIT_REGION_END),
+		E(8, 2, REGION_BEGIN, 2000, .site = 0xa1, .key = 0xf1),
+		E(9, 3, MEMBER_BEGIN, 900, .key = 6, .arg = 1),
+		E(10, 2, MEMBER_BEGIN, 1900, .key = 6),
+		E(11, 1, REGION_END, 2008),
+		E(12, 3, WAIT_BEGIN, 880, .arg = TRACE_WAIT_REGION_END),
+		E(13, 2, WAIT_BEGIN, 1800, .arg = TRACE_WAIT_REGION_END),
+		E(14, 2, REGION_END, 2008),
+	};
+	struct event_stream *s = EXPECT("a worker that leaves early", events,
+					"1 1 0 thread-begin\n"
+					"1 1 0 region-begin region=0 src=0 threads=3\n"
+					"2 1 0 member-begin region=0 num=0\n"
+					"3 3 0 thread-begin\n"
+					"3 3 0 member-begin region=0 num=1\n"
+					"4 4 0 thread-begin\n"
+					"4 4 0 member-begin region=0 num=2\n"
+					"5 4 0 wait-begin kind=barrier-implicit\n"
+					"6 3 0 wait-begin kind=barrier-implicit\n"
+					"7 1 0 wait-begin kind=barrier-implicit\n"
+					"8 2 0 thread-begin\n"
+					"8 2 0 region-begin region=1 src=1 threads=2\n"
+					"9 3 0 wait-end kind=barrier-implicit\n"
+					"9 3 0 member-end region=0 num=1\n"
+					"9 3 0 member-begin region=1 num=1\n"
+					"10 2 0 member-begin region=1 num=0\n"
+					"11 1 0 wait-end kind=barrier-implicit\n"
+					"11 1 0 member-end region=0 num=0\n"
+					"11 4 0 wait-end kind=barrier-implicit\n"
+					"11 4 0 member-end region=0 num=2\n"
+					"11 4 0 thread-end\n"
+					"11 1 0 region-end region=0\n"
+					"11 1 0 thread-end\n"
+					"12 3 0 wait-begin kind=barrier-implicit\n"
+					"13 2 0 wait-begin kind=barrier-implicit\n"
+					"14 2 0 wait-end kind=barrier-implicit\n"
+					"14 2 0 member-end region=1 num=0\n"
+					"14 3 0 wait-end kind=barrier-implicit\n"
+					"14 3 0 member-end region=1 num=1\n"
+					"14 3 0 thread-end\n"
+					"14 2 0 region-end region=1\n"
+					"14 2 0 thread-end\n");
+
+	whole(s, "a worker that leaves early");
+	event_stream__free(s);
+}
+
 /* Ends that are seen below where the begins were, and a barrier's that does not know which barrier it was. */
 static void test_ends_below(void)
 {
@@ -269,6 +326,16 @@ static void test_discarded(void)
 		E(12, 1, CANCEL, 1600, .arg = TRACE_CANCEL_PARALLEL | TRACE_CANCEL_POINT, .site = 0xc0),
 		CLOSE,
 	};
+	static const struct trace_event group_in_region[] = {
+		OPEN,
+		E(10, 1, GROUP_BEGIN, 1600),
+		E(11, 1, TASK_CREATE, 1500, .key = 1),
+		E(12, 1, TASK_CREATE_END, 1508),
+		E(13, 1, CANCEL, 1600, .arg = TRACE_CANCEL_PARALLEL),
+		E(14, 1, WAIT_BEGIN, 1600, .arg = TRACE_WAIT_TASKGROUP),
+		E(15, 1, WAIT_END, 1608, .arg = TRACE_WAIT_TASKGROUP),
+		CLOSE,
+	};
 	static const struct trace_event lost[] = {
 		OPEN,
 		E(10, 1, TASK_CREATE, 1500, .key = 1),
@@ -315,6 +382,16 @@ static void test_discarded(void)
 				"thread-end\n");
 	whole(s, "a cancelled region");
 	event_stream__free(s);
+	s = EXPECT("a taskgroup in a cancelled region", group_in_region,
+		   LOG_OPEN("") "10 1 0 group-begin\n"
+				"11 1 0 create-begin task=0 flags=deferred\n"
+				"12 1 0 create-end task=0\n"
+				"13 1 0 cancel kind=parallel point=0\n"
+				"14 1 0 wait-begin kind=taskgroup\n"
+				"15 1 0 task-discard task=0\n"
+				"15 1 0 wait-end kind=taskgroup\n" LOG_CLOSE);
+	whole(s, "a taskgroup in a cancelled region");
+	event_stream__free(s);
 	s = EXPECT("a cancelled region with losses", lost,
 		   LOG_OPEN("") "10 1 0 create-begin task=0 flags=deferred trouble=no-begin\n"
 				"11 1 0 create-end task=0\n"
@@ -327,15 +404,77 @@ static void test_discarded(void)
 	event_stream__free(s);
 }
 
+/* Discarded inside the creating call: the block is that of the next task before the group's wait is over. */
+static void test_discarded_at_once(void)
+{
+	static const struct trace_event events[] = {
+		OPEN,
+		E(10, 1, GROUP_BEGIN, 1600),
+		E(11, 1, TASK_CREATE, 1500, .key = 1),
+		E(12, 1, TASK_BEGIN, 1400, .key = 1),
+		E(13, 1, CANCEL, 1350, .arg = TRACE_CANCEL_TASKGROUP),
+		E(14, 1, TASK_END, 1400),
+		E(15, 1, TASK_CREATE_END, 1508),
+		E(16, 1, TASK_CREATE, 1500, .key = 1),
+		E(17, 1, TASK_CREATE_END, 1508),
+		E(18, 1, TASK_CREATE, 1500, .key = 1),
+		E(19, 1, TASK_CREATE_END, 1508),
+		E(20, 1, WAIT_BEGIN, 1600, .arg = TRACE_WAIT_TASKGROUP),
+		E(21, 1, WAIT_END, 1608, .arg = TRACE_WAIT_TASKGROUP),
+		/* the block of one that is still to begin, and that of one that never will */
+		E(22, 1, GROUP_BEGIN, 1600),
+		E(23, 1, TASK_CREATE, 1500, .key = 1),
+		E(24, 1, TASK_CREATE_END, 1508),
+		E(25, 1, TASK_CREATE, 1500, .key = 1),
+		E(26, 1, TASK_CREATE_END, 1508),
+		E(27, 1, WAIT_BEGIN, 1600, .arg = TRACE_WAIT_TASKGROUP),
+		E(28, 1, TASK_BEGIN, 1400, .key = 1),
+		E(29, 1, TASK_END, 1400),
+		E(30, 1, WAIT_END, 1608, .arg = TRACE_WAIT_TASKGROUP),
+		CLOSE,
+	};
+	struct event_stream *s =
+		EXPECT("tasks discarded by the calls that create them", events,
+		       LOG_OPEN("") "10 1 0 group-begin\n"
+				    "11 1 0 create-begin task=0 flags=undeferred\n"
+				    "12 1 0 task-begin task=0\n"
+				    "13 1 0 cancel kind=taskgroup point=0\n"
+				    "14 1 0 task-end task=0\n"
+				    "15 1 0 create-end task=0\n"
+				    "16 1 0 create-begin task=1 flags=deferred\n"
+				    "17 1 0 create-end task=1\n"
+				    "18 1 0 create-begin task=2 flags=deferred\n"
+				    "19 1 0 create-end task=2\n"
+				    "20 1 0 wait-begin kind=taskgroup\n"
+				    "21 1 0 task-discard task=1\n"
+				    "21 1 0 task-discard task=2\n"
+				    "21 1 0 wait-end kind=taskgroup\n"
+				    "22 1 0 group-begin\n"
+				    "23 1 0 create-begin task=3 flags=deferred trouble=no-begin\n"
+				    "24 1 0 create-end task=3\n"
+				    "25 1 0 create-begin task=4 flags=deferred\n"
+				    "26 1 0 create-end task=4\n"
+				    "27 1 0 wait-begin kind=taskgroup\n"
+				    "28 1 0 task-begin task=4\n"
+				    "29 1 0 task-end task=4\n"
+				    "30 1 0 wait-end kind=taskgroup\n" LOG_CLOSE);
+
+	if (s)
+		CHECK(s->truth.never_begun == 1, "a block that is used again is no proof without a cancel");
+	event_stream__free(s);
+}
+
 int main(void)
 {
 	if (resolve_begin())
 		return 1;
 	test_team();
+	test_worker_leaves_early();
 	test_ends_below();
 	test_nested();
 	test_late();
 	test_discarded();
+	test_discarded_at_once();
 	resolve_end();
 	CHECK_DONE();
 }

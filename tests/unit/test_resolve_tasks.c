@@ -378,6 +378,74 @@ static void test_untied_included(void)
 	event_stream__free(s);
 }
 
+/* Every part runs inside the creating call: that is an undeferred task; its next one goes elsewhere. */
+static void test_untied_inside(void)
+{
+	static const struct trace_event events[] = {
+		OPEN,
+		E(2, 2, MEMBER_BEGIN, 900, .key = 5, .arg = 1),
+		E(10, 1, TASK_CREATE, 1500, .key = 1, .arg = TRACE_TASK_UNTIED),
+		E(11, 1, TASK_BEGIN, 1400, .key = 1),
+		E(12, 1, TASK_CREATE, 1300, .key = 1),
+		E(13, 1, TASK_BEGIN, 1200, .key = 1),
+		E(14, 1, TASK_CREATE, 1100, .key = 1),
+		E(15, 1, TASK_BEGIN, 1000, .key = 1),
+		E(16, 1, TASK_END, 1000),
+		E(17, 1, TASK_CREATE_END, 1108),
+		E(18, 1, TASK_END, 1200),
+		E(19, 1, TASK_CREATE_END, 1308),
+		E(20, 1, TASK_END, 1400),
+		E(21, 1, TASK_CREATE_END, 1508),
+		/* the last of three parts on another thread, while the creation has not returned */
+		E(22, 1, TASK_CREATE, 1500, .key = 1, .arg = TRACE_TASK_UNTIED),
+		E(23, 1, TASK_BEGIN, 1400, .key = 1),
+		E(24, 1, TASK_CREATE, 1300, .key = 1),
+		E(25, 1, TASK_BEGIN, 1200, .key = 1),
+		E(26, 1, TASK_CREATE, 1100, .key = 1),
+		E(27, 1, TASK_CREATE_END, 1108),
+		E(28, 1, TASK_END, 1200),
+		E(29, 2, WAIT_BEGIN, 880, .arg = TRACE_WAIT_REGION_END),
+		E(30, 2, TASK_BEGIN, 800, .key = 1),
+		E(31, 2, TASK_END, 800),
+		E(32, 1, TASK_CREATE_END, 1308),
+		E(33, 1, TASK_END, 1400),
+		E(34, 1, TASK_CREATE_END, 1508),
+		CLOSE,
+		E(93, 2, WAIT_END, 888, .arg = TRACE_WAIT_REGION_END),
+	};
+	struct event_stream *s = EXPECT("parts inside the creation", events,
+					LOG_OPEN("") "2 2 0 thread-begin\n"
+						     "2 2 0 member-begin region=0 num=1\n"
+						     "10 1 0 create-begin task=0 flags=undeferred,untied\n"
+						     "11 1 0 task-begin task=0\n"
+						     "13 1 0 task-suspend task=0\n"
+						     "13 1 0 task-switch task=0\n"
+						     "15 1 0 task-suspend task=0\n"
+						     "15 1 0 task-switch task=0\n"
+						     "16 1 0 task-end task=0\n"
+						     "21 1 0 create-end task=0\n"
+						     "22 1 0 create-begin task=1 flags=deferred,untied\n"
+						     "23 1 0 task-begin task=1\n"
+						     "25 1 0 task-suspend task=1\n"
+						     "25 1 0 task-switch task=1\n"
+						     "28 1 0 task-suspend task=1\n"
+						     "29 2 0 wait-begin kind=barrier-implicit\n"
+						     "30 2 0 task-switch task=1\n"
+						     "31 2 0 task-end task=1\n"
+						     "34 1 0 create-end task=1\n"
+						     "90 1 0 wait-begin kind=barrier-implicit\n"
+						     "91 1 0 wait-end kind=barrier-implicit\n"
+						     "91 1 0 member-end region=0 num=0\n"
+						     "92 1 0 region-end region=0\n"
+						     "92 1 0 thread-end\n"
+						     "93 2 0 wait-end kind=barrier-implicit\n"
+						     "93 2 0 member-end region=0 num=1\n"
+						     "93 2 0 thread-end\n");
+
+	whole(s, "parts inside the creation");
+	event_stream__free(s);
+}
+
 static void test_fulfill(void)
 {
 	static const struct trace_event events[] = {
@@ -419,6 +487,7 @@ int main(void)
 	test_split();
 	test_untied();
 	test_untied_included();
+	test_untied_inside();
 	test_fulfill();
 	resolve_end();
 	CHECK_DONE();

@@ -182,6 +182,106 @@ static void test_host_teams(void)
 	event_stream__free(s);
 }
 
+/* A league whose teams take turns on the thread that met it, each with regions of its own. */
+static void test_host_teams_in_turn(void)
+{
+	static const struct trace_event events[] = {
+		E(1, 1, REGION_BEGIN, 2000, .arg = 3 | TRACE_REGION_TEAMS),
+		E(1, 1, TEAM_START, 2000, .key = 2000, .arg = 3),
+		E(1, 1, TEAM_STARTED, 2000),
+		E(2, 1, REGION_BEGIN, 1500),
+		E(2, 1, TEAM_START, 1400, .key = 6, .arg = 2),
+		E(2, 1, TEAM_STARTED, 1408),
+		E(3, 2, MEMBER_BEGIN, 500, .key = 6, .arg = 1),
+		E(4, 2, WAIT_BEGIN, 450, .arg = TRACE_WAIT_REGION_END),
+		E(5, 1, WAIT_BEGIN, 1450, .arg = TRACE_WAIT_REGION_END),
+		E(6, 1, WAIT_END, 1458, .arg = TRACE_WAIT_REGION_END),
+		E(6, 2, WAIT_END, 458, .arg = TRACE_WAIT_REGION_END),
+		E(7, 1, REGION_END, 1508),
+		E(8, 1, WAIT_BEGIN, 1992, .arg = TRACE_WAIT_REGION_END),
+		E(8, 1, WAIT_END, 2008, .arg = TRACE_WAIT_REGION_END),
+		E(8, 1, TEAM_STARTED, 2000, .arg = 1),
+		E(9, 1, WAIT_BEGIN, 1992, .arg = TRACE_WAIT_REGION_END),
+		E(9, 1, WAIT_END, 2008, .arg = TRACE_WAIT_REGION_END),
+		E(9, 1, TEAM_STARTED, 2000, .arg = 2),
+		E(10, 1, WAIT_BEGIN, 1992, .arg = TRACE_WAIT_REGION_END),
+		E(10, 1, WAIT_END, 2008, .arg = TRACE_WAIT_REGION_END),
+		E(10, 1, REGION_END, 2008),
+	};
+	struct event_stream *s = EXPECT("teams that take turns", events,
+					"1 1 0 thread-begin\n"
+					"1 1 0 region-begin region=0 threads=3 kind=teams\n"
+					"1 1 0 member-begin region=0 num=0\n"
+					"2 1 0 region-begin region=1 threads=2\n"
+					"2 1 0 member-begin region=1 num=0\n"
+					"3 2 0 thread-begin\n"
+					"3 2 0 member-begin region=1 num=1\n"
+					"4 2 0 wait-begin kind=barrier-implicit\n"
+					"5 1 0 wait-begin kind=barrier-implicit\n"
+					"6 1 0 wait-end kind=barrier-implicit\n"
+					"6 1 0 member-end region=1 num=0\n"
+					"6 2 0 wait-end kind=barrier-implicit\n"
+					"6 2 0 member-end region=1 num=1\n"
+					"6 2 0 thread-end\n"
+					"7 1 0 region-end region=1\n"
+					"8 1 0 wait-begin kind=barrier-implicit\n"
+					"8 1 0 wait-end kind=barrier-implicit\n"
+					"8 1 0 member-end region=0 num=0\n"
+					"8 1 0 member-begin region=0 num=1\n"
+					"9 1 0 wait-begin kind=barrier-implicit\n"
+					"9 1 0 wait-end kind=barrier-implicit\n"
+					"9 1 0 member-end region=0 num=1\n"
+					"9 1 0 member-begin region=0 num=2\n"
+					"10 1 0 wait-begin kind=barrier-implicit\n"
+					"10 1 0 wait-end kind=barrier-implicit\n"
+					"10 1 0 member-end region=0 num=2\n"
+					"10 1 0 region-end region=0\n"
+					"10 1 0 thread-end\n");
+
+	if (s)
+		CHECK(s->truth.unmatched_ends == 0 && s->truth.never_ended == 0 && s->region_trouble[0] == 0,
+		      "are whole");
+	event_stream__free(s);
+}
+
+/* Attached while the second of three teams runs: of them nothing is known, of what follows all. */
+static void test_host_teams_attached(void)
+{
+	static const struct trace_event events[] = {
+		E(8, 1, WAIT_BEGIN, 1992, .arg = TRACE_WAIT_REGION_END),
+		E(8, 1, WAIT_END, 2008, .arg = TRACE_WAIT_REGION_END),
+		E(8, 1, TEAM_STARTED, 2000, .arg = 2),
+		E(10, 1, WAIT_BEGIN, 1992, .arg = TRACE_WAIT_REGION_END),
+		E(10, 1, WAIT_END, 2008, .arg = TRACE_WAIT_REGION_END),
+		E(10, 1, REGION_END, 2008),
+		E(11, 1, REGION_BEGIN, 2000, .arg = 1 | TRACE_REGION_TEAMS),
+		E(11, 1, TEAM_START, 2000, .key = 2000, .arg = 1),
+		E(11, 1, TEAM_STARTED, 2000),
+		E(12, 1, WAIT_BEGIN, 1992, .arg = TRACE_WAIT_REGION_END),
+		E(12, 1, WAIT_END, 2008, .arg = TRACE_WAIT_REGION_END),
+		E(12, 1, REGION_END, 2008),
+	};
+	struct event_stream *s = EXPECT("attached among teams", events,
+					"8 1 0 thread-begin\n"
+					"8 1 0 member-begin region=none num=0\n"
+					"8 1 0 wait-begin kind=barrier-implicit\n"
+					"8 1 0 wait-end kind=barrier-implicit\n"
+					"8 1 0 member-end region=none num=0\n"
+					"8 1 0 member-begin region=none num=0\n"
+					"10 1 0 wait-begin kind=barrier-implicit\n"
+					"10 1 0 wait-end kind=barrier-implicit\n"
+					"10 1 0 member-end region=none num=0\n"
+					"11 1 0 region-begin region=0 threads=1 kind=teams\n"
+					"11 1 0 member-begin region=0 num=0\n"
+					"12 1 0 wait-begin kind=barrier-implicit\n"
+					"12 1 0 wait-end kind=barrier-implicit\n"
+					"12 1 0 member-end region=0 num=0\n"
+					"12 1 0 region-end region=0\n"
+					"12 1 0 thread-end\n");
+
+	event_stream__free(s);
+}
+
 /* A nested region on a new pool thread; the team's block is used again at once. */
 static void test_nested(void)
 {
@@ -384,6 +484,8 @@ int main(void)
 	test_detach();
 	test_nested();
 	test_host_teams();
+	test_host_teams_in_turn();
+	test_host_teams_attached();
 	test_singles();
 	test_ties();
 	test_lost_member();

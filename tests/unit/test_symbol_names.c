@@ -275,6 +275,71 @@ static void static_loops(const char *directory)
 	symbolizer__free(symbolizer);
 }
 
+/* GCC gives the call that begins a loop over iterators a line in the library's header. */
+static const char headers_source[] = "#include <vector>\n"
+				     "using longs = std::vector<long>;\n"
+				     "static inline __attribute__((always_inline)) void inner(longs &v) {\n"
+				     "#pragma omp for schedule(dynamic, 4)\n"
+				     "\tfor (auto n = v.begin(); n < v.end(); ++n)\n"
+				     "\t\t*n += 1;\n"
+				     "}\n"
+				     "__attribute__((noinline)) void outer(longs &v) { inner(v); }\n"
+				     "__attribute__((noinline)) void plain(longs &v) {\n"
+				     "#pragma omp for schedule(dynamic, 4)\n"
+				     "\tfor (auto n = v.begin(); n < v.end(); ++n)\n"
+				     "\t\t*n += 1;\n"
+				     "}\n"
+				     "int main() { longs v(9); outer(v); plain(v); }\n";
+
+/* Calls inlined from system headers are where they were inlined to, in inlined functions of the user too. */
+static void system_headers(const char *directory)
+{
+	char path[256], command[1024], line[512];
+	struct symbolizer *symbolizer = NULL;
+	unsigned found[2] = {0};
+	unsigned long long address;
+	int inside = -1, called = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/headers.cc", directory);
+	file = fopen(path, "w");
+	if (!file || fputs(headers_source, file) < 0 || fclose(file)) {
+		CHECK(0, "writing %s", path);
+		return;
+	}
+	snprintf(command, sizeof(command), "g++ -O2 -g -fopenmp -fPIE -pie -o %s/headers %s", directory,
+		 path);
+	CHECK(system(command) == 0, "%s", command);
+	snprintf(path, sizeof(path), "%s/headers", directory);
+	CHECK(symbolizer__new(&symbolizer) == 0 &&
+		      symbolizer__add_mapping(symbolizer, 1u << 30, 2u << 30, 0, path, -1) == 0,
+	      "a symbolizer for the loops over iterators");
+	snprintf(command, sizeof(command), "objdump -d --no-show-raw-insn %s", path);
+	file = popen(command, "r");
+	while (file && fgets(line, sizeof(line), file)) {
+		if (strchr(line, '<') && strstr(line, ">:"))
+			inside = strstr(line, "<_Z5outer") ? 0 : strstr(line, "<_Z5plain") ? 1 : -1;
+		if (called && inside >= 0 && sscanf(line, " %llx:", &address) == 1) {
+			struct symbol symbol = {0};
+			uint32_t from = inside ? 10 : 4;
+
+			CHECK(symbolizer__lookup(symbolizer, (1u << 30) + address, 1, &symbol) == 0 &&
+				      strstr(symbol.file, "/headers.cc") && symbol.line >= from &&
+				      symbol.line <= from + 2,
+			      "a loop over iterators has its own line: %s:%" PRIu32, symbol.file,
+			      symbol.line);
+			CHECK_STR(symbol.function, inside ? "plain" : "inner", "and function");
+			found[inside]++;
+		}
+		called = strstr(line, "call") && strstr(line, "<GOMP_loop_");
+		called = called && strstr(line, "_dynamic_start");
+	}
+	if (file)
+		pclose(file);
+	CHECK(found[0] == 1 && found[1] == 1, "both loops' calls are found: %u, %u", found[0], found[1]);
+	symbolizer__free(symbolizer);
+}
+
 int main(void)
 {
 	char directory[] = "/tmp/graind-names.XXXXXX", command[128];
@@ -285,6 +350,7 @@ int main(void)
 	for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++)
 		other_language(&languages[i], directory);
 	static_loops(directory);
+	system_headers(directory);
 	snprintf(command, sizeof(command), "rm -rf %s", directory);
 	if (system(command) != 0)
 		return 1;

@@ -15,6 +15,7 @@
  *     taskloop PARENT LINE FIRST STEP TRIP TASKS FIRST_ORDINAL
  *     single LINE TID
  *     depends ID PREDECESSOR
+ *     undeferred ID                (by its if clause, with dependences)
  *     discarded ID
  *     waits KIND COUNT             (barriers without the one that ends a region)
  *     count N EVENT KEY=VALUE...   (exactly N of them in the log)
@@ -214,6 +215,16 @@ static inline void expect__depends(struct truth *task, struct truth *predecessor
 	truth__print_id(a, sizeof(a), task);
 	truth__print_id(b, sizeof(b), predecessor);
 	expect__line("depends %s %s\n", a, b);
+}
+
+static inline void expect__undeferred(struct truth *task)
+{
+	char id[512];
+
+	if (!truth_out)
+		return;
+	truth__print_id(id, sizeof(id), task);
+	expect__line("undeferred %s\n", id);
 }
 
 #define expect__count(n, event) expect__line("count %lu %s\n", (unsigned long)(n), event)

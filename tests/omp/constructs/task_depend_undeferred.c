@@ -33,6 +33,8 @@ CONSTRUCT construct(struct truth *initial)
 			DEPEND(u1, depend(in : a) if (0));
 			DEPEND(w2, depend(out : a));
 			DEPEND(u2, depend(inout : a) if (0));
+			expect__undeferred(u1);
+			expect__undeferred(u2);
 			expect__depends(u1, w1);
 			expect__depends(w2, u1);
 			expect__depends(u2, w2);

@@ -28,8 +28,6 @@ CONSTRUCT construct(struct truth *initial)
 #pragma omp taskwait depend(in : a)
 			expect__check(done == 1);
 			expect__count(1, "wait-end kind=taskwait-depend");
-			if (in)
-				truth__joined(truth__context(in), 3);
 			third = truth__task(in, __LINE__ + 1);
 #pragma omp task depend(in : a) firstprivate(third)
 			{

@@ -1,0 +1,10 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Every construct on the system's runtimes, attached while its program repeats it: exact inside the window.
+# usage: tests/root/test_matrix_attached.sh BUILD_DIRECTORY [--only PATTERN] [--runtime PATTERN] [--threads N...]
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/root_lib.sh"
+start_graind || exit 1
+python3 "$HERE/matrix.py" "$B" "$T" --attached "${@:2}"
+stop_graind
+is "graind ends cleanly" "$GRAIND_STATUS" 0

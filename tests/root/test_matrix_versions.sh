@@ -1,0 +1,10 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Constructs on the other versions of libgomp and libomp that tests/runtimes.sh has fetched, as test_matrix.sh.
+# usage: tests/root/test_matrix_versions.sh BUILD_DIRECTORY [--markdown] [--only PATTERN] [--runtime PATTERN]
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/root_lib.sh"
+start_graind || exit 1
+python3 "$HERE/matrix.py" "$B" "$T" --versions "${@:2}"
+stop_graind
+[[ " $* " == *" --markdown "* ]] || is "graind ends cleanly" "$GRAIND_STATUS" 0

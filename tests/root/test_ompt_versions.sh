@@ -1,0 +1,10 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# As test_ompt.sh on the libomps that tests/runtimes.sh has fetched and that get every construct.
+# usage: tests/root/test_ompt_versions.sh BUILD_DIRECTORY [--only PATTERN] [--runtime PATTERN] [--threads N...]
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/root_lib.sh"
+start_graind || exit 1
+python3 "$HERE/matrix.py" "$B" "$T" --ompt --versions "${@:2}"
+stop_graind
+is "graind ends cleanly" "$GRAIND_STATUS" 0
