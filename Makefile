@@ -3,6 +3,7 @@
 # make            build/graind, build/grainctl
 # make demo       profile the demo program and write its report (as root)
 # make check      all tests that this machine can run (as root: all of them)
+# make check-full the same with every construct on every version of the runtimes (an hour)
 # make bench      the cost of being measured, as a table (as root)
 # make deps       install what is missing (Debian packages, as root)
 # make fuzz-plan MINUTES=10  the probe planner on mutated files
@@ -166,7 +167,8 @@ demo:
 	@$(MAKE) --no-print-directory all $(B)/tests/omp/demo
 	@tests/demo.sh $(B)
 
-check:
+check-full: export FULL := 1
+check check-full:
 	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
 	@$(MAKE) --no-print-directory test-programs
 	@tests/run.sh $(B)
@@ -203,6 +205,6 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all constructs deps demo check bench lint format clean test-programs
+.PHONY: all constructs deps demo check check-full bench lint format clean test-programs
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

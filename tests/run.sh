@@ -14,7 +14,7 @@ run()
 	local name=$1 out status p f s start=$SECONDS
 	shift
 	[[ -n $pattern && $name != *$pattern* ]] && return
-	out=$(timeout -k 10 600 "$@" 2>&1 </dev/null)
+	out=$(timeout -k 10 ${FULL:+3}600 "$@" 2>&1 </dev/null)
 	status=$?
 	p=$(grep -c '^ok - ' <<<"$out")
 	f=$(grep -c '^not ok - ' <<<"$out")

@@ -205,6 +205,7 @@ def main():
     parser.add_argument("--attached", action="store_true")
     parser.add_argument("--versions", action="store_true")
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--families", action="store_true", help="one program of each family only")
     parser.add_argument("--threads", type=int, nargs="*")
     args = parser.parse_args()
     matrix = Matrix(args.build, args.scratch)
@@ -222,6 +223,8 @@ def main():
             say("skip - runtime %s: %s" % (runtime.name, runtime.why))
         for name in sorted(constructs):
             if runtime.compiler not in constructs[name] or not runtime.wants(name):
+                continue
+            if args.families and name not in matrix_runtimes.FAMILIES:
                 continue
             if runtime.why:
                 results[(name, runtime.name, "")] = Result("skip", runtime.why)

@@ -1,9 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Constructs on the other versions of libgomp and libomp that tests/runtimes.sh has fetched, as test_matrix.sh.
+# By itself one program of each family; with FULL=1 (make check-full) all on the versions in matrix_runtimes.WHOLE.
 # usage: tests/root/test_matrix_versions.sh BUILD_DIRECTORY [--markdown] [--only PATTERN] [--runtime PATTERN]
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/root_lib.sh"
+[ "${FULL:-}" ] || [ $# -gt 1 ] || set -- "$1" --families
 start_graind || exit 1
 python3 "$HERE/matrix.py" "$B" "$T" --versions "${@:2}"
 stop_graind
