@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # As test_ompt.sh on the libomps that tests/runtimes.sh has fetched and that get every construct.
-# By itself with 4 threads; with FULL=1 (make check-full) with 1, 2 and 4.
+# By itself one program of each family with 4 threads; with FULL=1 (make check-full) with 1, 2 and 4.
 # usage: tests/root/test_ompt_versions.sh BUILD_DIRECTORY [--only PATTERN] [--runtime PATTERN] [--threads N...]
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/root_lib.sh"
-[ "${FULL:-}" ] || [ $# -gt 1 ] || set -- "$1" --threads 4
+[ "${FULL:-}" ] || [ $# -gt 1 ] || set -- "$1" --families --threads 4
 start_graind || exit 1
 python3 "$HERE/matrix.py" "$B" "$T" --ompt --versions "${@:2}"
 stop_graind
