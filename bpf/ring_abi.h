@@ -115,7 +115,6 @@ enum ring_task {
 	RING_TASK_SPLIT = 1 << 7,   /* made by the runtime itself to split a taskloop */
 	RING_TASK_NOGROUP = 1 << 8, /* taskloop nogroup */
 	RING_TASK_TARGET = 1 << 9,
-	RING_TASK_RAW_GOMP = 1u << 31, /* the rest is what GOMP_task or GOMP_taskloop was given */
 };
 
 enum ring_cancel {

@@ -6,17 +6,6 @@
 
 #define BATCH 256
 
-/* What libgomp's GOMP_task and GOMP_taskloop are told in their flags argument. */
-enum gomp_task_flag {
-	GOMP_UNTIED = 1 << 0,
-	GOMP_FINAL = 1 << 1,
-	GOMP_MERGEABLE = 1 << 2,
-	GOMP_DEPEND = 1 << 3,
-	GOMP_PRIORITY = 1 << 4,
-	GOMP_NOGROUP = 1 << 11,
-	GOMP_DETACH = 1 << 13,
-};
-
 /* Of these the numbers are the same in both formats, bit by bit. */
 #define SAME(name) _Static_assert((int)RING_##name == (int)TRACE_##name, #name)
 SAME(TASK_UNTIED);
@@ -108,19 +97,6 @@ static const uint8_t kinds[RING_KIND_MAX] = {
 	[RING_STATIC_SHARE] = TRACE_STATIC_SHARE,
 };
 
-static uint32_t task_flags(uint32_t arg)
-{
-	if (!(arg & RING_TASK_RAW_GOMP))
-		return arg;
-	return (arg & GOMP_UNTIED ? TRACE_TASK_UNTIED : 0u) | (arg & GOMP_FINAL ? TRACE_TASK_FINAL : 0u) |
-	       (arg & GOMP_MERGEABLE ? TRACE_TASK_MERGEABLE : 0u) |
-	       (arg & GOMP_DEPEND ? TRACE_TASK_DEPEND : 0u) |
-	       (arg & GOMP_PRIORITY ? TRACE_TASK_PRIORITY : 0u) |
-	       (arg & GOMP_NOGROUP ? TRACE_TASK_NOGROUP : 0u) | (arg & GOMP_DETACH ? TRACE_TASK_DETACH : 0u) |
-	       /* GCC uses neither: they are of the program that read the flags */
-	       (arg & (RING_TASK_OF_TASKLOOP | RING_TASK_SPLIT));
-}
-
 static const char *wait_name(uint32_t wait)
 {
 	switch (wait) {
@@ -163,8 +139,8 @@ static void note_call(struct ring_to_trace *to, uint64_t site, uint64_t ident, c
 		known->ident = ident;
 }
 
-/* arg in the trace's numbers, sites and counters. */
-static void interpret(struct ring_to_trace *to, const struct ring_event *in, struct trace_event *out)
+/* Notes the sites of the event and counts it. */
+static void interpret(struct ring_to_trace *to, const struct ring_event *in)
 {
 	struct ring_counts *counts = &to->counts;
 	struct site *site;
@@ -173,11 +149,9 @@ static void interpret(struct ring_to_trace *to, const struct ring_event *in, str
 	case RING_TASK_CREATE:
 	case RING_UNDEFERRED_BEGIN:
 		counts->grains++;
-		out->arg = task_flags(in->arg);
 		note_call(to, in->site, in->extra, "task");
 		break;
 	case RING_TASKLOOP_BEGIN:
-		out->arg = task_flags(in->arg);
 		note_call(to, in->site, in->extra, "taskloop");
 		break;
 	case RING_TASK_BEGIN:
@@ -276,7 +250,7 @@ int ring_to_trace__convert(struct ring_to_trace *to, unsigned int cpu, const str
 			.kind = kinds[in->kind],
 			.flags = in->flags & RING_F_FAULT ? TRACE_F_FAULT : 0,
 		};
-		interpret(to, in, out);
+		interpret(to, in);
 		if (!counts->first_ns || in->time_ns < counts->first_ns)
 			counts->first_ns = in->time_ns;
 		if (in->time_ns > counts->last_ns)

@@ -152,9 +152,9 @@ JOB=$("$GRAINCTL" attach "$program" 2>err | sed -n 's/^job //p')
 wait "$program"
 wait_state "${JOB:-0}" finished
 is "attached in another mount namespace that we cannot see into by name" "$(field "${JOB:-0}" grains lost)" "22 0"
-mkdir -p upper work merged
-if unshare -m sh -c "mount -t tmpfs none '$T/work' && mkdir '$T/work/u' '$T/work/w' && mount -t overlay overlay -o lowerdir='$T/root',upperdir='$T/work/u',workdir='$T/work/w' '$T/merged'" 2>err; then
-	unshare -m sh -c "mount -t tmpfs none '$T/work' && mkdir '$T/work/u' '$T/work/w' && mount -t overlay overlay -o lowerdir='$T/root',upperdir='$T/work/u',workdir='$T/work/w' '$T/merged' && exec chroot '$T/merged' /dynamic sleep:2500 tasks:23" >out 2>&1 &
+mkdir -p over merged
+if unshare -m sh -c "mount -t tmpfs none '$T/over' && mkdir '$T/over/u' '$T/over/w' && mount -t overlay overlay -o lowerdir='$T/root',upperdir='$T/over/u',workdir='$T/over/w' '$T/merged'" 2>err; then
+	unshare -m sh -c "mount -t tmpfs none '$T/over' && mkdir '$T/over/u' '$T/over/w' && mount -t overlay overlay -o lowerdir='$T/root',upperdir='$T/over/u',workdir='$T/over/w' '$T/merged' && exec chroot '$T/merged' /dynamic sleep:2500 tasks:23" >out 2>&1 &
 	program=$!
 	PIDS+=("$program")
 	sleep 0.5
