@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "uprobes/probe_links.h"
+#include "uprobes/fork_gate.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,9 +55,11 @@ int probe_links__new(struct probe_links **out)
 
 static void close_link(struct link *link)
 {
+	fork_gate__close_begin();
 	if (link->fd >= 0)
 		close(link->fd);
 	bpf_link__destroy(link->perf);
+	fork_gate__close_end();
 }
 
 void probe_links__free(struct probe_links *links)

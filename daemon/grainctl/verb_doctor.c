@@ -149,9 +149,9 @@ static int print_plan(const struct probe_plan *plan)
 		stepped += probe_plan__point(plan, i)->cost != PROBE_EMULATED;
 	if (!error) {
 		table__print(table, width < 80 ? 80 : width > 120 ? 120 : width, stdout);
-		printf("\n%zu points, %zu of them single-stepped. A hit takes about 1,000 ns where the "
-		       "kernel\n"
-		       "emulates the instruction, 11,000 to 25,000 ns where it steps a copy of it.\n",
+		printf("\n%zu points, %zu of them single-stepped.\n"
+		       "A hit takes about 1,000 ns where the kernel emulates the instruction,\n"
+		       "11,000 to 25,000 ns where it steps a copy of it.\n",
 		       count, stepped);
 	}
 	for (size_t i = 0; !error && (missing = probe_plan__missing(plan, i)); i++)

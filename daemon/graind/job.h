@@ -65,6 +65,10 @@ void job__change(struct job *job, job_change_fn change, const void *ctx);
 void job__set_state(struct job *job, enum job_state state);
 
 enum job_reason job__wanted_stop(struct job *job);
+/* A line for people, in the job and in the log. */
+void job__note(struct job *job, const char *text);
+/* What recorder__finish() says of the sources; 0 is nothing to say. */
+void job__note_unnamed(struct job *job, int error);
 void job__note_method(struct job *job, const char *method);
 /*
  * Everything after the recorder has finished: summary, last state, retirement.

@@ -168,6 +168,31 @@ enum job_reason job__wanted_stop(struct job *job)
 	return reason;
 }
 
+static void add_note(struct job_view *view, const void *text)
+{
+	if (!view->notes)
+		view->notes = json_array();
+	if (json_array_size(view->notes) < 16)
+		json_array_append_new(view->notes, json_string(text));
+}
+
+void job__note(struct job *job, const char *text)
+{
+	log__line(LOG_INFO, "job %llu: %s", (unsigned long long)job->number, text);
+	job__change(job, add_note, text);
+}
+
+void job__note_unnamed(struct job *job, int error)
+{
+	char text[160];
+
+	if (!error)
+		return;
+	snprintf(text, sizeof(text), "no source lines: the process that reads debug information %s",
+		 error == -ETIMEDOUT ? "took too long" : error == -ECHILD ? "failed" : strerror(-error));
+	job__note(job, text);
+}
+
 void job__note_method(struct job *job, const char *method)
 {
 	pthread_mutex_lock(&job->jobs->lock);

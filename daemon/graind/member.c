@@ -131,18 +131,9 @@ void member__runtime(struct member *member, const char *runtime)
 	job__change(member->job, show_runtime, runtime);
 }
 
-static void add_note(struct job_view *view, const void *text)
-{
-	if (!view->notes)
-		view->notes = json_array();
-	if (json_array_size(view->notes) < 16)
-		json_array_append_new(view->notes, json_string(text));
-}
-
 void member__note(struct member *member, const char *text)
 {
-	log__line(LOG_INFO, "job %llu: %s", (unsigned long long)member->job->number, text);
-	job__change(member->job, add_note, text);
+	job__note(member->job, text);
 }
 
 struct ending {
@@ -169,11 +160,13 @@ static void *finish(void *argument)
 	struct ending *ending = argument;
 	struct member *member = ending->member;
 	bool recorded = member->recorder != NULL;
-	int error = 0;
+	int error = 0, unnamed = 0;
 
 	if (recorded)
 		error = recorder__finish(member->recorder, job_reason__name(ending->reason), ending->losses,
-					 ending->causes, job__patience(member->job, SYMBOLIZE_SECONDS));
+					 ending->causes, job__patience(member->job, SYMBOLIZE_SECONDS),
+					 &unnamed);
+	job__note_unnamed(member->job, unnamed);
 	job__conclude(member->job, recorded, error);
 	free(member);
 	free(ending);

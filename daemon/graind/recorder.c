@@ -248,7 +248,7 @@ static void tell_loss(struct recorder *recorder, const char *cause, uint64_t cou
 }
 
 int recorder__finish(struct recorder *recorder, const char *reason, const struct recorder_loss *losses,
-		     size_t count, unsigned int symbolize_seconds)
+		     size_t count, unsigned int symbolize_seconds, int *unnamed)
 {
 	int error;
 
@@ -256,7 +256,7 @@ int recorder__finish(struct recorder *recorder, const char *reason, const struct
 	keep_error(recorder, trace_writer__flush(recorder->writer));
 	keep_error(recorder,
 		   symbols__write(recorder->writer, &recorder->sites, &recorder->idents, &recorder->modules,
-				  recorder->process.uid, recorder->process.gid, symbolize_seconds));
+				  recorder->process.uid, recorder->process.gid, symbolize_seconds, unnamed));
 	for (size_t i = 0; i < count; i++)
 		tell_loss(recorder, losses[i].cause, losses[i].count);
 	tell_loss(recorder, "trace-file", recorder__dropped(recorder));

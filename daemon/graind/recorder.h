@@ -44,9 +44,12 @@ struct recorder_loss {
 	uint64_t count;
 };
 
-/* Sources, losses (of `count` causes; zero ones are left out) and the end; frees the recorder. */
+/*
+ * Sources, losses (of `count` causes; zero ones are left out) and the end; frees the recorder.
+ * *unnamed: 0, or why the sources have no more than module and offset.
+ */
 int recorder__finish(struct recorder *recorder, const char *reason, const struct recorder_loss *losses,
-		     size_t count, unsigned int symbolize_seconds);
+		     size_t count, unsigned int symbolize_seconds, int *unnamed);
 
 /* Closes the trace as it is. Accepts NULL. */
 void recorder__free(struct recorder *recorder);

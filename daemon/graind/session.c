@@ -265,8 +265,11 @@ static void show_ending(struct job_view *view, const void *ctx)
 static void *end_member(void *argument)
 {
 	struct ending *ending = argument;
-	int error = recorder__finish(ending->recorder, job_reason__name(ending->reason), NULL, 0,
-				     job__patience(ending->job, SYMBOLIZE_SECONDS));
+	int unnamed, error;
+
+	error = recorder__finish(ending->recorder, job_reason__name(ending->reason), NULL, 0,
+				 job__patience(ending->job, SYMBOLIZE_SECONDS), &unnamed);
+	job__note_unnamed(ending->job, unnamed);
 
 	job__conclude(ending->job, true, error);
 	free(ending);

@@ -330,19 +330,22 @@ static char *skip_lines(char *text, size_t lines)
 }
 
 int symbols__write(struct trace_writer *writer, const struct site_set *sites, const struct site_set *idents,
-		   const struct module_table *modules, uid_t uid, gid_t gid, unsigned int seconds)
+		   const struct module_table *modules, uid_t uid, gid_t gid, unsigned int seconds,
+		   int *unnamed)
 {
 	char *output = NULL, *rest, *text = malloc(SOURCE_MAX);
 	struct ident *ident = malloc(sizeof(*ident));
 	const char **texts = NULL;
 	int error = -ENOMEM;
 
+	*unnamed = 0;
 	if (!text || !ident)
 		goto out;
 	error = 0;
 	if (!sites->count && !idents->count)
 		goto out;
-	if (ask(sites, idents, modules, uid, gid, seconds, &output) != 0)
+	*unnamed = ask(sites, idents, modules, uid, gid, seconds, &output);
+	if (*unnamed)
 		output = NULL;
 	rest = output;
 	texts = take_idents(idents, skip_lines(output, sites->count));

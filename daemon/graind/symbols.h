@@ -11,9 +11,11 @@
 
 /*
  * Asks a worker with the rights of `uid`; what it cannot tell in time is named
- * by module and offset. Fails only when the trace cannot be written.
+ * by module and offset. Fails only when the trace cannot be written; *unnamed
+ * is why the worker told nothing, or 0.
  */
 int symbols__write(struct trace_writer *writer, const struct site_set *sites, const struct site_set *idents,
-		   const struct module_table *modules, uid_t uid, gid_t gid, unsigned int seconds);
+		   const struct module_table *modules, uid_t uid, gid_t gid, unsigned int seconds,
+		   int *unnamed);
 
 #endif

@@ -2,6 +2,8 @@
 /* The daemon's side: starts a worker, collects what it says, ends it. */
 #include "daemon/graind/worker.h"
 
+#include "uprobes/fork_gate.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -56,8 +58,10 @@ static int spawn(const struct worker *worker, int output, pid_t *pid)
 	/* Onto itself: only takes close-on-exec off. */
 	for (size_t i = 0; i < worker->keep_count && !error; i++)
 		error = posix_spawn_file_actions_adddup2(&actions, worker->keep[i], worker->keep[i]);
+	fork_gate__fork_begin();
 	if (!error)
 		error = posix_spawn(pid, "/proc/self/exe", &actions, &attributes, argv, no_environment);
+	fork_gate__fork_end();
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	return -error;
@@ -115,7 +119,7 @@ static int collect(int fd, uint64_t deadline_ms, size_t max, char **output, size
 
 int worker__run(const struct worker *worker, char **output, size_t *size)
 {
-	uint64_t deadline_ms = now_ms() + worker->seconds * UINT64_C(1000);
+	uint64_t deadline_ms;
 	char *text = NULL;
 	size_t used = 0;
 	int pipe_fds[2], status = 0, error;
@@ -125,6 +129,7 @@ int worker__run(const struct worker *worker, char **output, size_t *size)
 		return -errno;
 	error = spawn(worker, pipe_fds[1], &pid);
 	close(pipe_fds[1]);
+	deadline_ms = now_ms() + worker->seconds * UINT64_C(1000);
 	if (error) {
 		close(pipe_fds[0]);
 		return error;

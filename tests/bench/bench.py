@@ -9,10 +9,15 @@ usage: bench.py BUILD_DIRECTORY [--short] [--checks] [ROW...]
           best counts, which the row says; with --checks it is skipped if it
           still misses while other processes kept the machine busy
 --checks  "ok - "/"not ok - " lines instead of a table
-ROW       only these: fib1 fib2 task-libomp chunks chunks-libomp grains200 loss analysis idle
+ROW       only these: fib1 fib2 task-libomp chunks chunks-libomp grains200 loss
+          attaching uninvolved analysis idle
 
 Runs with and without probes alternate, a pair at a time, so that a machine
 that gets slower does so for both; the programs time their own task phase.
+What the kernel takes for a hit that records nothing is measured beside each
+pair. An event may cost EVENT_OVER_HIT times that, on any machine; a target in
+nanoseconds that this allowance alone exceeds is beyond the machine: the table
+says MISSED all the same, and --checks skips it with the numbers.
 """
 import json
 import os
@@ -36,6 +41,7 @@ T = tempfile.mkdtemp(prefix="graind-bench.")
 ENV = dict(os.environ, GRAIND_STATE_DIR=T + "/state", GRAIND_SOCKET=T + "/sock", OMP_DYNAMIC="false")
 missed = 0
 BUSY = 10
+EVENT_OVER_HIT = 1.6
 graind_running = None
 
 
@@ -100,16 +106,19 @@ class Graind:
         return int(re.search(r"VmRSS:\s*(\d+) kB", status).group(1)) / 1024
 
 
-def row(what, value, unit, target, good, note="", others=0):
-    """target None: for information. others: percent of the machine that other processes used meanwhile."""
+def row(what, value, unit, target, good, note="", others=0, beyond=""):
+    """
+    target None: for information. others: percent of the machine that other
+    processes used meanwhile. beyond: why this machine cannot reach the target.
+    """
     global missed
     verdict = "" if target is None else "ok" if good else "MISSED"
     missed += verdict == "MISSED"
     if others > BUSY and verdict == "MISSED":
         note += "%sother processes used %.0f %% of the machine" % ("; " if note else "", others)
     if CHECKS:
-        if verdict == "MISSED" and others > BUSY:
-            print("skip - %s: %s %s, target %s, %s" % (what, value, unit, target, note))
+        if verdict == "MISSED" and (beyond or others > BUSY):
+            print("skip - %s: %s %s, target %s; %s" % (what, value, unit, target, beyond or note))
         elif verdict:
             print("%s - %s: %s %s, target %s%s" % ("ok" if good else "not ok", what, value, unit, target,
                                                     "; " + note if note else ""))
@@ -151,27 +160,62 @@ def best_of(measure, good):
     return min(results), "best of %d medians" % len(results) if len(results) > 1 else "", min(others)
 
 
+def hit_ns(threads):
+    """What a hit that records nothing costs."""
+    return json.loads(command([B + "/tests/tools/hit_cost", str(threads)]).stdout)["hit_ns"]
+
+
+def per_event(what, per, target, measure):
+    """
+    measure(): plain, probed: nanoseconds that one `per` takes; threads at it; its events, all medians; the medians
+    of what was added, and of added per event over a hit.
+    """
+    def good(m):
+        return m["added"] <= target and m["over"] <= EVENT_OVER_HIT
+
+    results, others = [], []
+    while not results or SHORT and not any(map(good, results)) and len(results) < 6:
+        meter = Others()
+        results.append(measure())
+        others.append(meter.percent())
+    m = min(results, key=lambda r: r["over"])
+    note = "best of %d medians" % len(results) if len(results) > 1 else ""
+    allowed = EVENT_OVER_HIT * m["events"] * m["hit"]
+    beyond = "" if allowed <= target else \
+        "here %.2f hits that record nothing take %.0f ns by themselves" % (m["events"], m["events"] * m["hit"])
+    row("added per %s, %s" % (per, what), "%.0f" % m["added"], "ns", "<= %d" % target, m["added"] <= target,
+        "; ".join(filter(None, ("%.0f -> %.0f ns" % (m["plain"], m["probed"]), note, beyond))), min(others), beyond)
+    row("an event over an empty hit, " + what, "%.2f" % m["over"], "x", "<= %.1f" % EVENT_OVER_HIT,
+        m["over"] <= EVENT_OVER_HIT, "%.2f events of %.0f ns, a hit %.0f ns%s" % (
+            m["events"], m["added"] / m["events"], m["hit"], "; " + note if note else ""), min(others))
+
+
+def medians(pairs, plain, probed, events, hits, scale=1):
+    added = [scale * (b - a) for a, b in zip(plain, probed)]
+    return {"plain": statistics.median(plain), "probed": statistics.median(probed),
+            "added": statistics.median(added), "events": statistics.median(events),
+            "hit": statistics.median(hits),
+            "over": statistics.median(a / e / h for a, e, h in zip(added, events, hits))}
+
+
 def fib(threads, target, binary="fib", runtime=""):
+    """Time of all threads at it: what a task takes of the wall times the threads."""
     pairs = 3 if SHORT else 15
     n, cutoff, rounds = 22, 10, 21
 
     def measure():
-        plain, probed, hits = [], [], []
+        plain, probed, events, hits = [], [], [], []
         for _ in range(pairs):
             plain.append(program(binary, n, cutoff, rounds, threads=threads)["ns_per_task"])
             own, summary = profiled(binary, n, cutoff, rounds, threads=threads)
+            hits.append(hit_ns(threads))
             probed.append(own["ns_per_task"])
-            hits.append(summary["events"]["seen"] / own["tasks"])
+            events.append(summary["events"]["seen"] / own["tasks"])
             if summary["events"]["lost"]:
                 fail("events lost")
-        added = (statistics.median(probed) - statistics.median(plain)) * threads
-        return added, statistics.median(plain), statistics.median(probed), statistics.median(hits)
+        return medians(pairs, plain, probed, events, hits, threads)
 
-    (added, plain, probed, hits), note, others = best_of(measure, lambda r: r[0] <= target)
-    name = "fib with cutoff, %d thread%s%s" % (threads, "s" if threads > 1 else "", runtime)
-    row("added per task, " + name, "%.0f" % added, "ns", "<= %d" % target, added <= target,
-        "wall time per task %.0f -> %.0f ns%s" % (plain, probed, "; " + note if note else ""), others)
-    row("added per event, " + name, "%.0f" % (added / hits), "ns", None, True, "%.2f events per task" % hits)
+    per_event("fib, %d thread%s%s" % (threads, "s" if threads > 1 else "", runtime), "task", target, measure)
 
 
 def chunks(target, binary="chunks", threads=1, runtime=""):
@@ -180,20 +224,20 @@ def chunks(target, binary="chunks", threads=1, runtime=""):
     n, rounds = 20000, 11
 
     def measure():
-        plain, probed = [], []
+        plain, probed, events, hits = [], [], [], []
         for _ in range(pairs):
             plain.append(program(binary, n, rounds, threads=threads)["ns_per_chunk"])
             own, summary = profiled(binary, n, rounds, threads=threads)
+            hits.append(hit_ns(1))
             probed.append(own["ns_per_chunk"])
+            events.append(summary["events"]["seen"] / own["chunks"])
             if summary["events"]["lost"]:
                 fail("events lost")
-            if summary["events"]["seen"] < 2 * own["chunks"]:
-                fail("%d events of %d chunks" % (summary["events"]["seen"], own["chunks"]))
-        return statistics.median(probed) - statistics.median(plain), statistics.median(plain)
+            if events[-1] < 2:
+                fail("%.2f events of a chunk" % events[-1])
+        return medians(pairs, plain, probed, events, hits)
 
-    (added, plain), note, others = best_of(measure, lambda r: r[0] <= target)
-    row("added per chunk, dynamic,1" + runtime, "%.0f" % added, "ns", "<= %d" % target, added <= target,
-        "a chunk takes %.0f ns of CPU%s" % (plain, "; " + note if note else ""), others)
+    per_event("dynamic,1" + runtime, "chunk", target, measure)
 
 
 def grains200():
@@ -205,7 +249,8 @@ def grains200():
             for i in range(pairs):
                 plain.append(program("grains200", 2000, spin, threads=threads)["phase_ns"])
                 probed.append(profiled("grains200", 2000, spin, threads=threads)[0]["phase_ns"])
-            return 100 * (statistics.median(probed) / statistics.median(plain) - 1), statistics.median(plain)
+            return (100 * (statistics.median(b / a for a, b in zip(plain, probed)) - 1),
+                    statistics.median(plain))
 
         (percent, plain), note, others = best_of(measure, lambda r: r[0] <= 3)
         row("slow-down, grains of 200 us, %d thread%s" % (threads, "s" if threads > 1 else ""),
