@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Sourced by the shell tests. Every check prints one line: "ok - NAME",
 # "not ok - NAME" (with details as "# " lines) or "skip - NAME: reason".
-# tests/run.sh counts those lines; a test that prints none counts as failed.
+# tests/run.sh counts those lines; a test that prints none counts as failed. It
+# shows lines that begin with "= " as they are.
 set -u
 B=${1:?usage: $0 BUILD_DIRECTORY}
 B=$(cd "$B" && pwd)

@@ -29,10 +29,11 @@ run()
 	fi
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 	printf '%-34s %4d passed %3d failed %3d skipped  %3d s\n' "$name" "$p" "$f" "$s" $((SECONDS - start))
+	grep '^= ' <<<"$out" | sed 's/^= /    /'
 	[ "$s" -gt 0 ] && grep '^skip - ' <<<"$out" | sed 's/^/    /'
 	if [ "$f" -gt 0 ]; then
 		failures+=("$name")
-		grep -v -e '^ok - ' -e '^skip - ' <<<"$out" | head -60 | sed 's/^/    /'
+		grep -v -e '^ok - ' -e '^skip - ' -e '^= ' <<<"$out" | head -60 | sed 's/^/    /'
 	fi
 }
 run lint tests/lint.sh "$B"

@@ -177,7 +177,7 @@ def table(rows, runtimes, results, markdown):
     if markdown:
         print("| construct | %s |\n|---|%s" % (" | ".join(labels), "---|" * len(labels)))
     else:
-        print("# %-*s%s" % (width, "", "".join("%-11s" % c for c in labels)))
+        print("= %-*s%s" % (width, "", "".join("%-7s" % c.replace("lib", "").replace(" ", "") for c in labels)))
     for row in rows:
         cells = []
         for runtime in runtimes:
@@ -187,11 +187,11 @@ def table(rows, runtimes, results, markdown):
             if worst.status == "n.o.":
                 reasons[worst.why].add(row)
         print("| %s | %s |" % (row, " | ".join(cells)) if markdown else
-              "# %-*s%s" % (width, row, "".join("%-11s" % c for c in cells)))
+              "= %-*s%s" % (width, row, "".join("%-7s" % c for c in cells)))
     if reasons:
-        print("\nNot observable:\n" if markdown else "# not observable:")
+        print("\nNot observable:\n" if markdown else "= n.o.: not observable")
     for why, programs in sorted(reasons.items()):
-        print("%s %s: %s" % ("-" if markdown else "#", why, ", ".join(sorted(programs))))
+        print("%s %s: %s" % ("-" if markdown else "=  ", why, ", ".join(sorted(programs))))
 
 
 def main():
