@@ -164,18 +164,18 @@ deps:
 # make so that pkg-config finds what was just installed.
 demo:
 	@tests/install_packages.sh $(BUILD_PACKAGES)
-	@$(MAKE) --no-print-directory all $(B)/tests/omp/demo
+	@$(MAKE) --no-print-directory -j$$(nproc) all $(B)/tests/omp/demo
 	@tests/demo.sh $(B)
 
 check-full: export FULL := 1
 check check-full:
 	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
-	@$(MAKE) --no-print-directory test-programs
+	@$(MAKE) --no-print-directory -j$$(nproc) test-programs
 	@tests/run.sh $(B)
 
 bench:
 	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
-	@$(MAKE) --no-print-directory test-programs
+	@$(MAKE) --no-print-directory -j$$(nproc) test-programs
 	@tests/bench/run.sh $(B)
 
 # The planner on mutated files, for MINUTES of CPU time; what is found lands in build/fuzz.

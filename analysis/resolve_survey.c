@@ -20,7 +20,8 @@ static void begins_inside(struct thread *t, bool inside)
 
 /*
  * Whether the thread was inside a region when its first event was seen: it does
- * something that only happens in one while it is in none that was seen to begin.
+ * something that only happens in one while it is in none that was seen to begin
+ * (find_team() counts those; the record is not in that yet).
  * Creations that run the body themselves happen anywhere.
  */
 static void find_start(struct thread *t, const struct trace_record *rec)
@@ -48,16 +49,8 @@ static void find_start(struct thread *t, const struct trace_record *rec)
 		return;
 	}
 	switch (rec->kind) {
-	case TRACE_REGION_BEGIN:
-		if (rec->frame > s->region_sp)
-			s->region_sp = rec->frame;
-		break;
-	case TRACE_REGION_END:
-		if (rec->frame > s->region_sp)
-			s->region_sp = 0;
-		break;
 	case TRACE_MEMBER_BEGIN:
-		if (rec->arg || !s->region_sp)
+		if (rec->arg || !s->depth)
 			begins_inside(t, false);
 		break;
 	case TRACE_WAIT_BEGIN:
@@ -71,11 +64,12 @@ static void find_start(struct thread *t, const struct trace_record *rec)
 	case TRACE_TASK_END:
 	case TRACE_TEAM_START:
 	case TRACE_TEAM_STARTED:
-		if (!s->region_sp)
+	case TRACE_REGION_END:
+		if (!s->depth)
 			begins_inside(t, true);
 		break;
 	case TRACE_TASK_CREATE:
-		if (!s->region_sp) {
+		if (!s->depth) {
 			s->start = START_CREATED;
 			s->start_key = rec->key;
 		}

@@ -63,7 +63,6 @@ struct attached {
 
 /* What the survey knows of a thread at a record. */
 struct survey {
-	uint64_t region_sp; /* of the outermost region while the start is looked for, 0 = none */
 	uint64_t start_key, start_sp;
 	uint32_t create, begin; /* records: the creation that is open, the begin that may get attached */
 	uint8_t start;

@@ -8,9 +8,11 @@
 # and its loader beside it: programs get that as interpreter and run path.
 # Of the GCCs that are in no suite as a library there is libgomp.a: programs
 # are linked with it.
-# usage: tests/runtimes.sh BUILD_DIRECTORY
+# usage: tests/runtimes.sh BUILD_DIRECTORY [NAME...]
 set -u
-B=${1:?usage: tests/runtimes.sh BUILD_DIRECTORY}
+B=${1:?usage: tests/runtimes.sh BUILD_DIRECTORY [NAME...]}
+shift
+only=" $* "
 mkdir -p "$B/runtimes"
 R=$(cd "$B/runtimes" && pwd)
 KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
@@ -52,6 +54,7 @@ update()
 fetch()
 {
 	local name=$1 suite=$2 package=$3 file=$4 dir=$R/$1 work
+	[ "$only" = "  " ] || [[ $only == *" $name "* ]] || return
 	if [ -e "$dir/version" ]; then
 		echo "$name $dir"
 		return

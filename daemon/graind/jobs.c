@@ -189,7 +189,9 @@ void job__note_unnamed(struct job *job, int error)
 	if (!error)
 		return;
 	snprintf(text, sizeof(text), "no source lines: the process that reads debug information %s",
-		 error == -ETIMEDOUT ? "took too long" : error == -ECHILD ? "failed" : strerror(-error));
+		 error == -ETIMEDOUT ? "took too long"
+		 : error == -ECHILD  ? "failed"
+				     : strerror(-error));
 	job__note(job, text);
 }
 

@@ -80,6 +80,13 @@ int recorder__new(int dirfd, const struct process *process, struct recorder **ou
 	return 0;
 }
 
+void recorder__take_modules(struct recorder *recorder, struct module_table *modules)
+{
+	module_table__free(&recorder->modules);
+	recorder->modules = *modules;
+	*modules = (struct module_table){0};
+}
+
 static void tell_modules(struct recorder *recorder)
 {
 	char *quoted = malloc(QUOTED_MAX);
@@ -110,8 +117,10 @@ static bool still_the_same(const struct recorder *recorder)
 static void refresh_modules(struct recorder *recorder)
 {
 	recorder->refreshed_ns = now_ns();
-	if (!still_the_same(recorder))
+	if (!still_the_same(recorder)) {
+		tell_modules(recorder);
 		return;
+	}
 	module_table__refresh(&recorder->modules, recorder->process.pid);
 	for (size_t i = 0; i < recorder->modules.count && i < OPEN_EARLY; i++)
 		module_table__open(&recorder->modules, &recorder->modules.modules[i], recorder->process.pid);

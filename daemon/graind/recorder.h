@@ -7,6 +7,7 @@
 #define GRAIND_RECORDER_H
 
 #include "daemon/common/trace_writer.h"
+#include "daemon/graind/modules.h"
 #include "daemon/graind/process.h"
 #include "daemon/graind/ring_to_trace.h"
 
@@ -27,6 +28,9 @@ int recorder__begin(struct recorder *recorder, const struct recorder_capture *ca
 
 /* Another runtime was loaded later: what recorder_capture.runtime would be now. */
 void recorder__runtime(struct recorder *recorder, const char *runtime);
+
+/* Before the begin: mappings and files that are known already; *modules is empty then. */
+void recorder__take_modules(struct recorder *recorder, struct module_table *modules);
 
 /* Events of other processes are left out. */
 void recorder__feed(struct recorder *recorder, unsigned int cpu, const struct ring_event *events,

@@ -7,6 +7,7 @@
 #include "daemon/graind/drain.h"
 #include "daemon/graind/job.h"
 #include "daemon/graind/log.h"
+#include "daemon/graind/prospects.h"
 #include "daemon/graind/watch.h"
 
 #include <ctype.h>
@@ -51,6 +52,7 @@ struct session {
 	struct capture *capture;
 	double ns_per_event;
 	struct watch *watch; /* NULL: processes are seen by their events only */
+	struct prospects *prospects;
 	struct runtime_file files[MAX_FILES];
 	uint64_t attached_ns[MAX_FILES]; /* when the file's probes were in place */
 	size_t file_count, attached_count;
@@ -88,6 +90,8 @@ static void add_file(struct session *session, const struct runtime_file *file)
 	else {
 		session->attached_ns[session->file_count - 1] = job__now_ns();
 		session->attached_count++;
+		if (session->watch)
+			watch__know(session->watch, file->device, file->inode);
 	}
 }
 
@@ -101,7 +105,8 @@ static void add_system_files(struct session *session)
 	free(files);
 }
 
-static void add_files_of(struct session *session, pid_t pid)
+/* Whether it has mapped any. */
+static bool add_files_of(struct session *session, pid_t pid)
 {
 	struct runtime_file *found = calloc(ATTACH_MAX_RUNTIMES, sizeof(*found));
 	struct failure ignored;
@@ -110,6 +115,7 @@ static void add_files_of(struct session *session, pid_t pid)
 	for (int i = 0; i < count; i++)
 		add_file(session, &found[i]);
 	free(found);
+	return count > 0;
 }
 
 /* The runtimes of the processes that are there. */
@@ -184,12 +190,23 @@ static bool open_member(struct session *session, struct member *member, pid_t pi
 		.attach_ns = executed ? executed->time_ns : job__now_ns(),
 	};
 	struct begun begun = {NULL, about.method, session->ns_per_event};
+	struct prospect *prospect = prospects__take(session->prospects, pid);
 	struct process *process = calloc(1, sizeof(*process));
 	struct failure failure = {.text = "it has ended"};
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	int error = pidfd < 0 || !process ? -1 : process__read(pid, process);
 
 	about.runtime = begun.runtime = look_at(session, pid, executed, &about.late);
+	if (prospect && process && (error || process->dead)) {
+		*process = prospect->process;
+		about.runtime = begun.runtime = prospect->runtime;
+		about.late = prospect->late;
+		if (pidfd >= 0)
+			close(pidfd);
+		pidfd = prospect->pidfd;
+		prospect->pidfd = -1;
+		error = 0;
+	}
 	if (!error)
 		error = job__enter(session->job->jobs, process, pid, executed ? executed->parent_job : 0,
 				   &member->job, &failure);
@@ -198,13 +215,17 @@ static bool open_member(struct session *session, struct member *member, pid_t pi
 			  (unsigned long long)session->job->number, (int)pid, failure.text);
 		if (pidfd >= 0)
 			close(pidfd);
+		prospect__free(prospect);
 		free(process);
 		return false;
 	}
 	member->job->pidfd = pidfd;
 	error = recorder__new(member->job->dirfd, process, &member->recorder);
+	if (!error && prospect)
+		recorder__take_modules(member->recorder, &prospect->modules);
 	if (!error)
 		error = recorder__begin(member->recorder, &about);
+	prospect__free(prospect);
 	free(process);
 	if (error) {
 		recorder__free(member->recorder);
@@ -337,11 +358,26 @@ static enum job_reason member_reason(const struct member *member)
 	return member->pace.replaced || member->pace.changed_user ? JOB_EXIT : JOB_GOES_ON;
 }
 
+static void on_known(struct session *session, pid_t pid)
+{
+	const char *runtime;
+	bool late;
+
+	for (size_t i = 0; i < session->member_count; i++)
+		if (session->members[i].job->process.pid == pid && session->members[i].until_ns == UINT64_MAX)
+			return;
+	if (pid == getpid())
+		return;
+	runtime = look_at(session, pid, find_executed(session, pid), &late);
+	prospects__look(session->prospects, pid, runtime, late);
+}
+
 static void on_exec(struct session *session, const struct watch_event *event)
 {
 	struct executed *executed = &session->executed[session->executed_at++ % EXECUTED];
 
 	*executed = (struct executed){.pid = event->pid, .time_ns = event->time_ns};
+	prospects__forget(session->prospects, event->pid);
 	for (size_t i = 0; i < session->member_count; i++) {
 		struct member *member = &session->members[i];
 
@@ -367,8 +403,10 @@ static void follow(struct session *session)
 	while (watch__next(session->watch, &event)) {
 		if (event.kind == WATCH_EXEC)
 			on_exec(session, &event);
-		else if (event.kind == WATCH_MAP)
-			add_files_of(session, event.pid);
+		else if (event.kind == WATCH_KNOWN)
+			on_known(session, event.pid);
+		else if (event.kind == WATCH_MAP && add_files_of(session, event.pid))
+			on_known(session, event.pid);
 		else if (event.kind == WATCH_MISSED)
 			add_mapped_files(session);
 	}
@@ -412,6 +450,8 @@ static int open_capture(struct session *session, struct failure *failure)
 		return -1;
 	session->capture = attachment.capture;
 	session->ns_per_event = attachment.ns_per_event;
+	if (prospects__new(&session->prospects) != 0)
+		return failure__set(failure, 503, "graind is out of memory");
 	if (watch__open(true, &session->watch) != 0)
 		log__line(LOG_WARNING, "job %llu: new runtimes are not seen: no perf events",
 			  (unsigned long long)session->job->number);
@@ -464,6 +504,7 @@ static void end(struct session *session, enum job_reason reason)
 			  (unsigned long long)session->foreign);
 	capture__free(session->capture);
 	watch__close(session->watch);
+	prospects__free(session->prospects);
 	job__change(session->job, show_ending, &reason);
 	job__conclude(session->job, false, 0);
 }
@@ -484,6 +525,7 @@ void *session__thread(void *argument)
 	if (open_capture(session, &failure) != 0) {
 		capture__free(session->capture);
 		watch__close(session->watch);
+		prospects__free(session->prospects);
 		free(session);
 		job__refuse(argument, &failure);
 		return NULL;

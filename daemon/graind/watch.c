@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 /* Files that a machine's processes map are mostly the same: each is told once to those who watch everything.
  */
 #define SEEN_FILES 8192u
+#define KNOWN_FILES 64u
 
 struct watched {
 	pid_t pid;
@@ -35,6 +37,10 @@ struct watch {
 	struct watch_event *queue;
 	size_t first, count, room; /* the queue's: a ring */
 	uint64_t seen[SEEN_FILES];
+	struct {
+		uint64_t device, inode;
+	} known[KNOWN_FILES];
+	size_t known_count;
 };
 
 struct buffer {
@@ -160,15 +166,30 @@ static bool seen_before(struct watch *watch, const struct record_map *record)
 	return seen;
 }
 
+static bool is_known(const struct watch *watch, const struct record_map *record)
+{
+	for (size_t i = 0; i < watch->known_count; i++)
+		if (watch->known[i].inode == record->inode &&
+		    watch->known[i].device == makedev(record->major, record->minor))
+			return true;
+	return false;
+}
+
 static void on_map(const struct record_map *record, uint64_t time_ns)
 {
-	const struct watch_event event = {WATCH_MAP, (pid_t)record->pid, 0, time_ns};
+	struct watch_event event = {WATCH_MAP, (pid_t)record->pid, 0, time_ns};
 
 	if (!record->inode)
 		return;
 	for (struct watch *watch = watches; watch; watch = watch->next) {
 		struct watched *watched = watch->everything ? NULL : find(watch, event.pid);
+		bool known = is_known(watch, record);
 
+		event.kind = known ? WATCH_KNOWN : WATCH_MAP;
+		if (known) {
+			push(watch, &event);
+			continue;
+		}
 		if (watch->everything ? seen_before(watch, record) : !watched || watched->map_pending)
 			continue;
 		if (watched)
@@ -429,6 +450,16 @@ void watch__remove(struct watch *watch, pid_t pid)
 	watched = find(watch, pid);
 	if (watched)
 		*watched = watch->pids[--watch->pid_count];
+	pthread_mutex_unlock(&lock);
+}
+
+void watch__know(struct watch *watch, uint64_t device, uint64_t inode)
+{
+	pthread_mutex_lock(&lock);
+	if (watch->known_count < KNOWN_FILES) {
+		watch->known[watch->known_count].device = device;
+		watch->known[watch->known_count++].inode = inode;
+	}
 	pthread_mutex_unlock(&lock);
 }
 

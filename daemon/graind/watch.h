@@ -15,6 +15,7 @@ enum watch_kind {
 	WATCH_FORK,   /* `parent` has made the process `pid`, which is watched from now on */
 	WATCH_EXEC,   /* `pid` has executed another program */
 	WATCH_MAP,    /* `pid` has mapped files executable, maybe several; at most one such is pending */
+	WATCH_KNOWN,  /* `pid` has mapped a file that watch__know() named */
 	WATCH_LEADER, /* the first thread of `pid` has ended; others may go on */
 	WATCH_MISSED, /* the kernel had no room: anything may have happened */
 };
@@ -27,12 +28,17 @@ struct watch_event {
 
 struct watch;
 
-/* `everything`: all processes of the machine, of which only WATCH_EXEC and WATCH_MAP are told. */
+/* `everything`: all processes of the machine, of which only WATCH_EXEC, WATCH_MAP and WATCH_KNOWN are told.
+ */
 int watch__open(bool everything, struct watch **out);
 void watch__close(struct watch *watch); /* accepts NULL */
 
 int watch__add(struct watch *watch, pid_t pid);
 void watch__remove(struct watch *watch, pid_t pid);
+
+/* Of a watch of everything: whoever maps this file executable is told. Device and inode as in /proc/PID/maps.
+ */
+void watch__know(struct watch *watch, uint64_t device, uint64_t inode);
 
 /* Readable when there may be events. */
 int watch__fd(const struct watch *watch);

@@ -58,13 +58,23 @@ static int spawn(const struct worker *worker, int output, pid_t *pid)
 	/* Onto itself: only takes close-on-exec off. */
 	for (size_t i = 0; i < worker->keep_count && !error; i++)
 		error = posix_spawn_file_actions_adddup2(&actions, worker->keep[i], worker->keep[i]);
-	fork_gate__fork_begin();
 	if (!error)
 		error = posix_spawn(pid, "/proc/self/exe", &actions, &attributes, argv, no_environment);
-	fork_gate__fork_end();
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	return -error;
+}
+
+/* Its first byte: it has executed its program, and holds no copies of our descriptors any more. */
+static int wait_ready(int fd, uint64_t deadline_ms)
+{
+	struct pollfd wait = {.fd = fd, .events = POLLIN};
+	uint64_t now = now_ms();
+	char byte;
+
+	if (now >= deadline_ms || poll(&wait, 1, (int)(deadline_ms - now)) == 0)
+		return -ETIMEDOUT;
+	return read(fd, &byte, 1) == 1 && byte == WORKER_READY ? 0 : -ECHILD;
 }
 
 /* Everything until end of file. */
@@ -127,14 +137,19 @@ int worker__run(const struct worker *worker, char **output, size_t *size)
 
 	if (pipe2(pipe_fds, O_CLOEXEC) != 0)
 		return -errno;
+	fork_gate__fork_begin();
 	error = spawn(worker, pipe_fds[1], &pid);
 	close(pipe_fds[1]);
 	deadline_ms = now_ms() + worker->seconds * UINT64_C(1000);
 	if (error) {
+		fork_gate__fork_end();
 		close(pipe_fds[0]);
 		return error;
 	}
-	error = collect(pipe_fds[0], deadline_ms, worker->max_output, &text, &used);
+	error = wait_ready(pipe_fds[0], deadline_ms);
+	fork_gate__fork_end();
+	if (!error)
+		error = collect(pipe_fds[0], deadline_ms, worker->max_output, &text, &used);
 	close(pipe_fds[0]);
 	/* It has closed its output: either it is ending or it misbehaves. */
 	if (error)

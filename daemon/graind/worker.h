@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define WORKER_READY '\n' /* what a worker writes first */
 #define WORKER_SYMBOLIZE "--worker-symbolize"
 #define WORKER_SUMMARY "--worker-summary"
 #define WORKER_PLAN "--worker-plan"

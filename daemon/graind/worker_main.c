@@ -183,6 +183,8 @@ int worker__main(int argc, char **argv)
 	if (argc != 5 || parse_id(argv[2], UINT32_MAX - 1, &uid) || parse_id(argv[3], UINT32_MAX - 1, &gid) ||
 	    parse_id(argv[4], INT64_MAX, &job))
 		return 2;
+	if (write(STDOUT_FILENO, &(const char){WORKER_READY}, 1) != 1)
+		return 125;
 	if (worker__confine((uid_t)uid, (gid_t)gid) != 0)
 		return 125;
 	if (!strcmp(argv[1], WORKER_SYMBOLIZE))

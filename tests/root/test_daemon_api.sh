@@ -236,6 +236,8 @@ done
 is "processes that end during attach" "$bad" ""
 for _ in $(seq 100); do call GET /v1/jobs; [ "$BODY" = '{"jobs":[]}' ] && break; sleep 0.1; done
 is "no job is left" "$BODY" '{"jobs":[]}'
+# Links close in the background.
+for _ in $(seq 100); do [ "$(held)" ] || break; sleep 0.1; done
 is "no probe is left" "$(held)" ""
 
 # --- every process ---------------------------------------------------------

@@ -182,6 +182,10 @@ LD_LIBRARY_PATH=$T/lib ./dynamic sleep:2000 tasks:33 >out & c=$!
 ./loader ./plugin_omp.so & d=$!
 ./dynamic sleep:1000 tasks:34 sleep:1000 exec:sleep.1000,tasks.35 >out & e=$!
 wait $a $b $c $d $e
+# Over as soon as their tasks are: what they were is known from when they mapped the runtime.
+short=()
+for i in $(seq 8); do ./dynamic sleep:60 tasks:36 >out & short+=($!); done
+wait "${short[@]}"
 sleep 0.5
 "$GRAINCTL" detach "$session" >/dev/null
 observed()
@@ -190,11 +194,15 @@ observed()
 import json, sys
 jobs = [j for j in json.load(sys.stdin)["jobs"] if j["job"] >= int(sys.argv[1]) and j["pid"] in map(int, sys.argv[2:])]
 print(*sorted(j["grains"] for j in jobs))
-sys.exit(any(j["state"] != "finished" for j in jobs))' $first $a $b $c $d $e
+sys.exit(any(j["state"] != "finished" for j in jobs))' $first "$@"
 }
-for _ in $(seq 100); do observed >/dev/null && break; sleep 0.1; done
-is "session: all files, and programs executed since, are observed" "$(observed)" "31 32 33 34 35 1000"
-[ "$(observed)" = "31 32 33 34 35 1000" ] || tail -20 "$T/graind.log"
+for _ in $(seq 100); do observed $a $b $c $d $e "${short[@]}" >/dev/null && break; sleep 0.1; done
+is "session: all files, and programs executed since, are observed" "$(observed $a $b $c $d $e)" "31 32 33 34 35 1000"
+is "session: programs that are over at once too" "$(observed "${short[@]}")" "36 36 36 36 36 36 36 36"
+lines=$("$GRAINCTL" summary "$("$GRAINCTL" jobs --all --json | python3 -c 'import json, sys; print(*[j["job"] for j in json.load(sys.stdin)["jobs"] if j["pid"] == int(sys.argv[1])])' "${short[0]}")" --json |
+	python3 -c 'import json, sys; print(*sorted({d["source"].split(":")[0] for d in json.load(sys.stdin)["definitions"]}))')
+is "... with their source lines" "$lines" "family.c"
+[ "$(observed $a $b $c $d $e)" = "31 32 33 34 35 1000" ] || tail -20 "$T/graind.log"
 
 # Kept plans.
 stop_graind

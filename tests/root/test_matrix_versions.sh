@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Constructs on the other versions of libgomp and libomp that tests/runtimes.sh has fetched, as test_matrix.sh.
-# By itself one program of each family; with FULL=1 (make check-full) all on the versions in matrix_runtimes.WHOLE.
+# By itself one program of each family on those in matrix_runtimes.FEW; with FULL=1 (make check-full) on every
+# version, and all programs on those in matrix_runtimes.WHOLE.
 # usage: tests/root/test_matrix_versions.sh BUILD_DIRECTORY [--markdown] [--only PATTERN] [--runtime PATTERN]
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/root_lib.sh"

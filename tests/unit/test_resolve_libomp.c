@@ -72,6 +72,50 @@ static void test_team(void)
 	event_stream__free(s);
 }
 
+/*
+ * Recording begins inside a region, with the begin of one nested in it. Only the outer one's end tells that,
+ * after the nested one's, whose place in libomp's code lies below where it began.
+ */
+static void test_begins_inside(void)
+{
+	static const struct trace_event events[] = {
+		E(1, 1, REGION_BEGIN, 2000, .site = 0xa0, .key = 0xf0),
+		E(2, 1, MEMBER_BEGIN, 1900, .key = 5),
+		E(3, 1, WAIT_BEGIN, 1800, .arg = TRACE_WAIT_REGION_END),
+		E(4, 1, WAIT_END, 1960, .arg = TRACE_WAIT_REGION_END),
+		E(4, 1, REGION_END, 1960),
+		E(5, 1, WAIT_BEGIN, 2800, .arg = TRACE_WAIT_REGION_END),
+		E(6, 1, WAIT_END, 2960, .arg = TRACE_WAIT_REGION_END),
+		E(6, 1, REGION_END, 2960),
+		E(7, 1, REGION_BEGIN, 3000, .site = 0xa1, .key = 0xf1),
+		E(8, 1, MEMBER_BEGIN, 2900, .key = 6),
+		E(9, 1, WAIT_BEGIN, 2800, .arg = TRACE_WAIT_REGION_END),
+		E(10, 1, WAIT_END, 2960, .arg = TRACE_WAIT_REGION_END),
+		E(10, 1, REGION_END, 2960),
+	};
+	struct event_stream *s = EXPECT("recording begins inside a region of libomp", events,
+					"1 1 0 thread-begin\n"
+					"1 1 0 member-begin region=none num=0\n"
+					"1 1 0 region-begin region=0 src=0 threads=1\n"
+					"2 1 0 member-begin region=0 num=0\n"
+					"3 1 0 wait-begin kind=barrier-implicit\n"
+					"4 1 0 wait-end kind=barrier-implicit\n"
+					"4 1 0 member-end region=0 num=0\n"
+					"4 1 0 region-end region=0\n"
+					"5 1 0 wait-begin kind=barrier-implicit\n"
+					"6 1 0 wait-end kind=barrier-implicit\n"
+					"6 1 0 member-end region=none num=0\n"
+					"7 1 0 region-begin region=1 src=1 threads=1\n"
+					"8 1 0 member-begin region=1 num=0\n"
+					"9 1 0 wait-begin kind=barrier-implicit\n"
+					"10 1 0 wait-end kind=barrier-implicit\n"
+					"10 1 0 member-end region=1 num=0\n"
+					"10 1 0 region-end region=1\n"
+					"10 1 0 thread-end\n");
+
+	event_stream__free(s);
+}
+
 /* Thread 3 leaves the team of thread 1 for that of thread 2 before thread 1 shows that its region ended. */
 static void test_worker_leaves_early(void)
 {
@@ -469,6 +513,7 @@ int main(void)
 	if (resolve_begin())
 		return 1;
 	test_team();
+	test_begins_inside();
 	test_worker_leaves_early();
 	test_ends_below();
 	test_nested();
