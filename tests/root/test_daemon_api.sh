@@ -184,7 +184,7 @@ for _ in $(seq 100); do call GET "/v1/jobs/$JOB"; [ "$(field state)" = finished 
 is "a runtime that appears later" "$(field state) $(field reason) $([ "$(field grains)" -gt 10 ] && echo grains)" "finished exit grains"
 
 # --- running -------------------------------------------------------------
-loop 20000
+loop 90000
 call POST /v1/jobs "{\"pid\":$P}"; JOB=$(field job)
 is "attach" "$CODE $(field state) $(field runtime)" "201 running libgomp"
 held >"$T/held"
@@ -281,7 +281,7 @@ echo "address 10 1 0" | "$B/graind" --worker-symbolize 65534 65534 0 | cat >"$T/
 is "a worker's answer" "$(cat "$T/answer")" "$(printf '10\t0\t0\t\t\t\t-')"
 
 # --- the end -----------------------------------------------------------------
-loop 20000
+loop 90000
 call POST /v1/jobs "{\"pid\":$P}"; JOB=$(field job)
 sleep 0.3
 held >"$T/held"
@@ -310,7 +310,7 @@ stop
 is "into the background" "$?" 0
 call GET /v1/status; D=$(field pid)
 is "listens when its start returns" "$CODE" 200
-loop 20000
+loop 90000
 call POST /v1/jobs "{\"pid\":$P}"; JOB=$(field job)
 kill "$P"
 for _ in $(seq 100); do kill -0 "$D" 2>/dev/null || break; sleep 0.1; done
