@@ -5,16 +5,18 @@
 # make check      all tests that this machine can run (as root: all of them)
 # make check-full the same with every construct on every version of the runtimes (an hour)
 # make bench      the cost of being measured, as a table (as root)
+# make bench-analysis  seconds and memory of the analysis of large traces, as a table
 # make deps       install what is missing (Debian packages, as root)
 # make fuzz-plan MINUTES=10  the probe planner on mutated files
+# make fuzz-log, fuzz-trace  the analysis on mutated event logs and traces
 # make lint       formatting, warnings of clang, folder dependencies
 # V=1 shows the commands. SAN=1 builds with ASan and UBSan into build/san.
 
 # The one list of packages: what building needs, and what the tests need on top.
 BUILD_PACKAGES := gcc g++ clang llvm make pkg-config bpftool libbpf-dev libelf-dev libdw-dev \
 	libcapstone-dev libzstd-dev zlib1g-dev libmicrohttpd-dev libcurl4-openssl-dev libssl-dev \
-	libjansson-dev libsystemd-dev libgraphviz-dev
-TEST_PACKAGES := gfortran graphicsmagick sumaclust fasttree patchelf binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 librsvg2-bin curl procps util-linux
+	libjansson-dev libsystemd-dev libgraphviz-dev libhwloc-dev
+TEST_PACKAGES := gfortran graphicsmagick sumaclust fasttree patchelf python3-numpy libopenblas0-openmp r-base-core binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 python3-networkx librsvg2-bin curl procps util-linux
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -43,7 +45,7 @@ SANFLAGS :=
 OPT := -O2
 endif
 
-PKGS := libelf libdw capstone libzstd zlib libmicrohttpd libcurl libcrypto jansson libsystemd libgvc libcgraph libbpf
+PKGS := libelf libdw capstone libzstd zlib libmicrohttpd libcurl libcrypto jansson libsystemd libgvc libcgraph libbpf hwloc
 CPPFLAGS += -D_GNU_SOURCE -I. -I$(B) $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 CFLAGS += -std=gnu11 $(OPT) -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wformat=2 -fstack-protector-strong -fPIE $(SANFLAGS)
@@ -52,7 +54,7 @@ CPPFLAGS += -D_FORTIFY_SOURCE=2
 endif
 LDFLAGS += -pie -Wl,-z,relro,-z,now $(SANFLAGS)
 
-ANALYSIS_LIBS := -lzstd -lz -lm
+ANALYSIS_LIBS := $(shell pkg-config --libs hwloc 2>/dev/null) -lzstd -lz -lm
 RENDER_LIBS := $(shell pkg-config --libs libgvc libcgraph 2>/dev/null)
 UPROBES_LIBS := $(shell pkg-config --libs libbpf libelf libdw capstone 2>/dev/null) -lstdc++
 DAEMON_LIBS := $(shell pkg-config --libs libmicrohttpd libcurl libcrypto jansson libsystemd 2>/dev/null) -lpthread
@@ -115,6 +117,12 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/l
 $(B)/tests/tools/%: $(B)/tests/tools/%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/libanalysis.a
 	$(say) LINK $@
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(DAEMON_LIBS) $(ANALYSIS_LIBS)
+# What a user of the library builds: its headers, its archive, strict C.
+EXAMPLES := $(patsubst %.c,$(B)/%,$(wildcard tests/example/*.c))
+$(EXAMPLES): $(B)/%: %.c $(wildcard analysis/grain*.h) $(B)/libanalysis.a
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -pedantic -O2 -g -Wall -Wextra -Werror $(SANFLAGS) -I. -o $@ $< $(B)/libanalysis.a $(ANALYSIS_LIBS)
 # The observed programs: as a user would build them.
 $(B)/tests/omp/%: tests/omp/%.c $(wildcard tests/omp/*.h)
 	$(say) OMP $@
@@ -155,7 +163,7 @@ $(OMPT_TOOL): tests/tools/ompt_truth.c
 
 constructs: $(CONSTRUCT_PROGRAMS) $(OMPT_TOOL)
 
-test-programs: constructs all $(UNIT_TESTS) $(OMP_PROGRAMS) $(LIBOMP_PROGRAMS) $(TOOLS) $(B)/fuzz/replay_plan
+test-programs: constructs all $(UNIT_TESTS) $(EXAMPLES) $(OMP_PROGRAMS) $(LIBOMP_PROGRAMS) $(TOOLS) $(addprefix $(B)/fuzz/replay_,plan log trace)
 
 deps:
 	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
@@ -178,6 +186,9 @@ bench:
 	@$(MAKE) --no-print-directory -j$$(nproc) test-programs
 	@tests/bench/run.sh $(B)
 
+bench-analysis: $(B)/tests/tools/make_trace $(B)/tests/tools/time_analysis
+	@tests/bench/bench_analysis.py $(B)
+
 # The planner on mutated files, for MINUTES of CPU time; what is found lands in build/fuzz.
 MINUTES := 10
 # All of uprobes but what attaches or symbolizes.
@@ -193,8 +204,29 @@ $(B)/fuzz/replay_plan: tests/fuzz/fuzz_plan.c $(PLANNER_SOURCES)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -O1 -g -D_GNU_SOURCE -DREPLAY -I. -fsanitize=address,undefined \
 		-fno-sanitize-recover=undefined -o $@ $^ -lelf -lcapstone
-fuzz-plan: $(B)/fuzz/fuzz_plan
-	@tests/fuzz/run.sh $(B) $(MINUTES)
+# The analysis on mutated event logs and traces, likewise.
+FUZZ_LIBS := $(ANALYSIS_LIBS) $(shell pkg-config --libs jansson 2>/dev/null)
+FUZZ_FLAGS := -std=gnu11 -O1 -g -D_GNU_SOURCE -I. -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+fuzz_objects = $(patsubst %.c,$(B)/fuzz/$(1)/%.o,$(wildcard analysis/*.c) tests/fuzz/fuzz_$(2).c)
+$(B)/fuzz/clang/%.o: %.c
+	$(say) FUZZ $<
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link,address,undefined -MMD -MP -c -o $@ $<
+$(B)/fuzz/gcc/%.o: %.c
+	$(say) REPLAY $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FUZZ_FLAGS) -DREPLAY -fsanitize=address,undefined -MMD -MP -c -o $@ $<
+define analysis_fuzz_rules
+$$(B)/fuzz/fuzz_$(1): $$(call fuzz_objects,clang,$(1))
+	$$(say) LINK $$@
+	$$(Q)$$(CLANG) -fsanitize=fuzzer,address,undefined -o $$@ $$^ $$(FUZZ_LIBS)
+$$(B)/fuzz/replay_$(1): $$(call fuzz_objects,gcc,$(1))
+	$$(say) LINK $$@
+	$$(Q)$$(CC) -fsanitize=address,undefined -o $$@ $$^ $$(FUZZ_LIBS)
+endef
+$(foreach t,log trace,$(eval $(call analysis_fuzz_rules,$(t))))
+fuzz-plan fuzz-log fuzz-trace: fuzz-%: $(B)/fuzz/fuzz_%
+	@tests/fuzz/run.sh $(B) $(MINUTES) $*
 
 lint: all
 	@tests/lint.sh $(B)
@@ -205,6 +237,6 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all constructs deps demo check check-full bench lint format clean test-programs
+.PHONY: all constructs deps demo check check-full bench bench-analysis lint format clean test-programs fuzz-plan fuzz-log fuzz-trace
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

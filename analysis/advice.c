@@ -1,50 +1,83 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What to do, ranked by the wall-clock time at stake. Each is an upper bound:
- * the cost of creating and joining leaf tasks that run shorter than that cost,
- * the time in which threads of a region had nothing to run, and what the
- * longest of unequal siblings takes beyond their mean.
+ * What to do, ranked by the wall-clock time at stake: an upper bound of what
+ * following the advice saves. Each kind has a file of its own.
  */
-#include "analysis/graph.h"
-#include "analysis/advice_text.h"
-#include "analysis/metrics.h"
+#include "analysis/advice.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Less than this share of the wall time is not worth a headline. */
 #define WORTH_SHARE 0.02
-/* Definitions that are looked at more closely. */
-#define CANDIDATES 8
 
-struct leaf_cost {
-	double saves_ns;
-	uint64_t tasks;
-	uint32_t definition;
+static const char *const kind_names[] = {
+	[GRAIN_ADVICE_SMALL_TASKS] = "small_tasks",
+	[GRAIN_ADVICE_SMALL_CHUNKS] = "small_chunks",
+	[GRAIN_ADVICE_LITTLE_PARALLELISM] = "little_parallelism",
+	[GRAIN_ADVICE_FEW_GRAINS] = "few_grains",
+	[GRAIN_ADVICE_CREATION] = "creation_bottleneck",
+	[GRAIN_ADVICE_IMBALANCE] = "imbalance",
+	[GRAIN_ADVICE_INFLATION] = "work_inflation",
+	[GRAIN_ADVICE_STALLS] = "memory_stalls",
+	[GRAIN_ADVICE_LOCKS] = "lock_waiting",
 };
 
-struct region_cost {
-	double saves_ns, idle_ns, core_ns;
-	uint64_t regions;
-	uint32_t definition, threads;
-};
+const char *grain_advice__kind_name(enum grain_advice_kind kind)
+{
+	return (size_t)kind < sizeof kind_names / sizeof *kind_names ? kind_names[kind] : "unknown";
+}
 
-struct advisor {
-	struct grain_graph *graph;
-	size_t capacity;
-	double worth_ns;
-	double sync_share; /* of all waiting, what is not for lack of something to run */
-};
-
-static uint32_t threads_of(const struct grain_graph *g, const struct context *c)
+uint32_t advisor__threads(const struct grain_graph *g, const struct context *c)
 {
 	uint32_t threads = c->region == GRAIN_NONE ? 1 : g->regions[c->region].threads;
 
 	return threads ? threads : 1;
 }
 
-static int new_advice(struct advisor *a, enum grain_problem problem, uint32_t definition, double saves_ns,
-		      struct advice **out)
+int stakes__new(struct grain_graph *g, struct stake **out)
+{
+	size_t i;
+	int error = memory__array(&g->memory, g->definition_count + 1, sizeof **out, (void **)out);
+
+	for (i = 0; error == 0 && i <= g->definition_count; i++)
+		(*out)[i].definition = i == g->definition_count ? GRAIN_NONE : (uint32_t)i;
+	return error;
+}
+
+void stakes__free(struct grain_graph *g, struct stake **stakes)
+{
+	memory__release(&g->memory, (void **)stakes, g->definition_count + 1, sizeof **stakes);
+}
+
+struct stake *stakes__of(const struct grain_graph *g, struct stake *stakes, uint32_t definition)
+{
+	return &stakes[definition == GRAIN_NONE ? g->definition_count : definition];
+}
+
+static int by_stake(const void *x, const void *y)
+{
+	const struct stake *a = x, *b = y;
+
+	if (a->saves_ns != b->saves_ns)
+		return a->saves_ns > b->saves_ns ? -1 : 1;
+	return (a->definition > b->definition) - (a->definition < b->definition);
+}
+
+size_t stakes__sort(const struct advisor *a, struct stake *stakes)
+{
+	size_t n = a->graph->definition_count + 1, worth = 0;
+
+	qsort(stakes, n, sizeof *stakes, by_stake);
+	while (worth < n && worth < ADVICE_CANDIDATES && stakes[worth].grains &&
+	       stakes[worth].saves_ns >= a->worth_ns)
+		worth++;
+	return worth;
+}
+
+int advisor__add(struct advisor *a, enum grain_advice_kind kind, enum grain_problem problem,
+		 uint32_t definition, double saves_ns, struct advice **out)
 {
 	struct grain_graph *g = a->graph;
 	int error = memory__grow(&g->memory, (void **)&g->advice, &a->capacity, g->advice_count,
@@ -54,20 +87,47 @@ static int new_advice(struct advisor *a, enum grain_problem problem, uint32_t de
 		return error;
 	*out = &g->advice[g->advice_count++];
 	memset(*out, 0, sizeof **out);
-	(*out)->public.problem = problem;
-	(*out)->public.definition = definition;
-	(*out)->public.saves_ns =
-		(uint64_t)(saves_ns < (double)g->totals.wall_ns ? saves_ns : (double)g->totals.wall_ns);
+	(*out)->public = (struct grain_advice){
+		.kind = kind,
+		.problem = problem,
+		.definition = definition,
+		.saves_ns = saves_ns < (double)g->totals.wall_ns ? (uint64_t)saves_ns : g->totals.wall_ns,
+		.evidence = {.worst = GRAIN_NONE,
+			     .cutoff_depth = GRAIN_NONE,
+			     .median_exec_ns = NAN,
+			     .median_cost_ns = NAN,
+			     .idle_percent = NAN,
+			     .deviation = NAN,
+			     .off_cpu_percent = NAN,
+			     .scattered_percent = NAN,
+			     .stalled_percent = NAN},
+	};
 	return 0;
 }
 
-static int by_leaf_cost(const void *x, const void *y)
+double advisor__shorter(const struct advisor *a, double work_ns, double critical_ns)
 {
-	const struct leaf_cost *a = x, *b = y;
+	const struct grain_totals *t = &a->graph->totals;
+	double threads = a->graph->info.threads;
+	double before = (double)t->work_ns / threads + (double)t->span_ns * (1 - 1 / threads);
+	double less = work_ns / threads + critical_ns * (1 - 1 / threads);
+	double saves = before > 0 ? (double)t->wall_ns * less / before : 0;
 
-	if (a->saves_ns != b->saves_ns)
-		return a->saves_ns > b->saves_ns ? -1 : 1;
-	return (a->definition > b->definition) - (a->definition < b->definition);
+	return saves < work_ns ? saves : work_ns;
+}
+
+double advisor__critical_share(const struct advisor *a, uint32_t context)
+{
+	uint64_t exec = a->graph->contexts[context].exec_ns;
+
+	return exec ? (double)a->critical[context] / (double)exec : 0;
+}
+
+double advisor__task_cost(const struct advisor *a, const struct context *c)
+{
+	double waiting = c->cost_ns - (double)c->create_ns;
+
+	return (double)c->create_ns + (isnan(waiting) ? 0 : waiting * a->sync_share);
 }
 
 /*
@@ -86,184 +146,42 @@ static double find_sync_share(const struct grain_graph *g)
 	return waits > idle ? (waits - idle) / waits : 0;
 }
 
-/* A leaf task that runs shorter than it costs. */
-static bool is_small(const struct advisor *a, const struct context *c)
-{
-	return c->kind == GRAIN_TASK && (c->flags & (CONTEXT_LEAF | CONTEXT_SPLIT)) == CONTEXT_LEAF &&
-	       c->problems & 1u << GRAIN_PROBLEM_PARALLEL_BENEFIT &&
-	       (double)c->exec_ns < advice__cost(c, a->sync_share);
-}
-
-static void sum_leaf_costs(const struct advisor *a, struct leaf_cost *costs)
-{
-	const struct grain_graph *g = a->graph;
-	size_t i;
-
-	for (i = 0; i <= g->definition_count; i++)
-		costs[i].definition = i == g->definition_count ? GRAIN_NONE : (uint32_t)i;
-	for (i = 0; i < g->context_count; i++) {
-		const struct context *c = &g->contexts[i];
-		struct leaf_cost *cost;
-
-		if (!is_small(a, c))
-			continue;
-		cost = &costs[c->definition == GRAIN_NONE ? g->definition_count : c->definition];
-		cost->tasks++;
-		cost->saves_ns += advice__cost(c, a->sync_share) / threads_of(g, c);
-	}
-}
-
-/* Medians, which a few tasks that were preempted do not move. */
-static int find_typical(struct advisor *a, struct small_tasks *small)
+/* Children have larger indices than parents. */
+static int find_times(struct advisor *a)
 {
 	struct grain_graph *g = a->graph;
-	uint64_t *exec = NULL, *cost = NULL;
-	size_t i, n = 0;
-	int error = memory__array(&g->memory, small->tasks, sizeof *exec, (void **)&exec);
+	size_t i;
+	int error = memory__array(&g->memory, g->context_count, sizeof *a->inclusive, (void **)&a->inclusive);
 
 	if (error == 0)
-		error = memory__array(&g->memory, small->tasks, sizeof *cost, (void **)&cost);
-	for (i = 0; error == 0 && i < g->context_count && n < small->tasks; i++) {
+		error = memory__array(&g->memory, g->context_count, sizeof *a->critical,
+				      (void **)&a->critical);
+	if (error == 0)
+		error = memory__array(&g->memory, g->definition_count + 1, sizeof *a->uneven,
+				      (void **)&a->uneven);
+	if (error == 0)
+		error = memory__array(&g->memory, g->region_count, sizeof *a->explained,
+				      (void **)&a->explained);
+	if (error < 0)
+		return error;
+	for (i = g->context_count; i-- > 0;) {
+		uint32_t parent = g->contexts[i].parent;
+
+		a->inclusive[i] += g->contexts[i].exec_ns;
+		if (parent != GRAIN_NONE)
+			a->inclusive[parent] += a->inclusive[i];
+	}
+	for (i = 0; i < g->context_count; i++) {
 		const struct context *c = &g->contexts[i];
+		uint32_t k;
 
-		if (c->definition != small->definition || !is_small(a, c))
+		if (!(c->flags & CONTEXT_CRITICAL))
 			continue;
-		exec[n] = c->exec_ns;
-		cost[n++] = (uint64_t)advice__cost(c, a->sync_share);
+		for (k = c->first_item; k < c->first_item + c->item_count; k++)
+			if (g->items[k].kind == GRAIN_FRAGMENT && g->items[k].flags & ITEM_CRITICAL)
+				a->critical[i] += g->items[k].own_ns;
 	}
-	if (error == 0 && n) {
-		small->exec_ns = metrics__median(exec, n);
-		small->cost_ns = metrics__median(cost, n);
-	}
-	memory__release(&g->memory, (void **)&exec, small->tasks, sizeof *exec);
-	memory__release(&g->memory, (void **)&cost, small->tasks, sizeof *cost);
-	return error;
-}
-
-static int advise_small_tasks(struct advisor *a, const uint64_t *inclusive)
-{
-	struct grain_graph *g = a->graph;
-	struct leaf_cost *costs = NULL;
-	size_t i, n = g->definition_count + 1;
-	int error = memory__array(&g->memory, n, sizeof *costs, (void **)&costs);
-
-	if (error < 0)
-		return error;
 	a->sync_share = find_sync_share(g);
-	sum_leaf_costs(a, costs);
-	qsort(costs, n, sizeof *costs, by_leaf_cost);
-	for (i = 0; i < n && i < CANDIDATES && error == 0 && costs[i].saves_ns >= a->worth_ns; i++) {
-		struct advice *advice;
-		struct small_tasks small = {
-			.definition = costs[i].definition,
-			.tasks = costs[i].tasks,
-		};
-
-		error = find_typical(a, &small);
-		if (error < 0)
-			break;
-		error = new_advice(a, GRAIN_PROBLEM_PARALLEL_BENEFIT, costs[i].definition, costs[i].saves_ns,
-				   &advice);
-		if (error == 0)
-			error = advice__small_tasks(g, &small, inclusive, advice);
-	}
-	memory__release(&g->memory, (void **)&costs, n, sizeof *costs);
-	return error;
-}
-
-static int by_region_cost(const void *x, const void *y)
-{
-	const struct region_cost *a = x, *b = y;
-
-	if (a->saves_ns != b->saves_ns)
-		return a->saves_ns > b->saves_ns ? -1 : 1;
-	return (a->definition > b->definition) - (a->definition < b->definition);
-}
-
-static void sum_region_costs(const struct grain_graph *g, struct region_cost *costs)
-{
-	size_t i;
-
-	for (i = 0; i <= g->definition_count; i++)
-		costs[i].definition = i == g->definition_count ? GRAIN_NONE : (uint32_t)i;
-	for (i = 0; i < g->region_count; i++) {
-		const struct region *r = &g->regions[i];
-		struct region_cost *cost =
-			&costs[r->definition == GRAIN_NONE ? g->definition_count : r->definition];
-
-		if (r->threads < 2 || r->incomplete)
-			continue;
-		cost->regions++;
-		cost->idle_ns += (double)r->idle_ns;
-		cost->core_ns += (double)(r->end_ns - r->start_ns) * r->threads;
-		cost->saves_ns += (double)r->idle_ns / r->threads;
-		if (r->threads > cost->threads)
-			cost->threads = r->threads;
-	}
-}
-
-static int advise_idle_threads(struct advisor *a)
-{
-	struct grain_graph *g = a->graph;
-	struct region_cost *costs = NULL;
-	size_t i, n = g->definition_count + 1;
-	int error = memory__array(&g->memory, n, sizeof *costs, (void **)&costs);
-
-	if (error < 0)
-		return error;
-	sum_region_costs(g, costs);
-	qsort(costs, n, sizeof *costs, by_region_cost);
-	for (i = 0; i < n && i < CANDIDATES && error == 0 && costs[i].saves_ns >= a->worth_ns; i++) {
-		struct advice *advice;
-		struct idle_threads idle = {
-			.definition = costs[i].definition,
-			.threads = costs[i].threads,
-			.regions = costs[i].regions,
-			.idle_ns = costs[i].idle_ns,
-			.core_ns = costs[i].core_ns,
-		};
-
-		error = new_advice(a, GRAIN_PROBLEM_INSTANTANEOUS_PARALLELISM, costs[i].definition,
-				   costs[i].saves_ns, &advice);
-		if (error == 0)
-			advice__idle_threads(g, &idle, advice);
-	}
-	memory__release(&g->memory, (void **)&costs, n, sizeof *costs);
-	return error;
-}
-
-/* Balancing cannot give more than spreading what the threads stood idle over all of them. */
-static double idle_bound(const struct grain_graph *g)
-{
-	double bound = 0;
-	size_t i;
-
-	for (i = 0; i < g->region_count; i++)
-		if (g->regions[i].threads > 1)
-			bound += (double)g->regions[i].idle_ns / g->regions[i].threads;
-	return bound;
-}
-
-static int advise_balance(struct advisor *a)
-{
-	struct grain_graph *g = a->graph;
-	double bound = idle_bound(g);
-	size_t i;
-
-	for (i = 0; i <= g->definition_count; i++) {
-		const struct imbalance *im = &g->imbalance[i];
-		double saves = im->excess_ns < bound ? im->excess_ns : bound;
-		struct advice *advice;
-		int error;
-
-		if (saves < a->worth_ns)
-			continue;
-		error = new_advice(a, GRAIN_PROBLEM_LOAD_BALANCE,
-				   i == g->definition_count ? GRAIN_NONE : (uint32_t)i, saves, &advice);
-		if (error < 0)
-			return error;
-		advice__imbalance(g, im, advice);
-	}
 	return 0;
 }
 
@@ -275,42 +193,30 @@ static int by_saving(const void *x, const void *y)
 		return a->public.saves_ns > b->public.saves_ns ? -1 : 1;
 	if (a->public.problem != b->public.problem)
 		return a->public.problem < b->public.problem ? -1 : 1;
+	if (a->public.kind != b->public.kind)
+		return a->public.kind < b->public.kind ? -1 : 1;
 	return (a->public.definition > b->public.definition) - (a->public.definition < b->public.definition);
-}
-
-/* Of every context with all below it; children have larger indices than parents. */
-static int find_inclusive(struct grain_graph *g, uint64_t **out)
-{
-	size_t i;
-	int error = memory__array(&g->memory, g->context_count, sizeof **out, (void **)out);
-
-	for (i = g->context_count; error == 0 && i-- > 0;) {
-		uint32_t parent = g->contexts[i].parent;
-
-		(*out)[i] += g->contexts[i].exec_ns;
-		if (parent != GRAIN_NONE)
-			(*out)[parent] += (*out)[i];
-	}
-	return error;
 }
 
 int graph__advise(struct grain_graph *graph)
 {
+	static int (*const kinds[])(struct advisor *) = {
+		advisor__small_tasks, advisor__small_chunks, advisor__creation, advisor__parallelism,
+		advisor__balance,     advisor__inflation,    advisor__locks,
+	};
 	struct advisor a = {.graph = graph, .worth_ns = WORTH_SHARE * (double)graph->totals.wall_ns};
-	uint64_t *inclusive = NULL;
 	size_t i;
 	int error;
 
 	if (graph->totals.wall_ns == 0)
 		return 0;
-	error = find_inclusive(graph, &inclusive);
-	if (error == 0)
-		error = advise_small_tasks(&a, inclusive);
-	if (error == 0)
-		error = advise_idle_threads(&a);
-	if (error == 0)
-		error = advise_balance(&a);
-	memory__release(&graph->memory, (void **)&inclusive, graph->context_count, sizeof *inclusive);
+	error = find_times(&a);
+	for (i = 0; error == 0 && i < sizeof kinds / sizeof *kinds; i++)
+		error = kinds[i](&a);
+	memory__release(&graph->memory, (void **)&a.inclusive, graph->context_count, sizeof *a.inclusive);
+	memory__release(&graph->memory, (void **)&a.critical, graph->context_count, sizeof *a.critical);
+	memory__release(&graph->memory, (void **)&a.explained, graph->region_count, sizeof *a.explained);
+	memory__release(&graph->memory, (void **)&a.uneven, graph->definition_count + 1, sizeof *a.uneven);
 	if (error < 0 || !graph->advice_count)
 		return error;
 	qsort(graph->advice, graph->advice_count, sizeof *graph->advice, by_saving);

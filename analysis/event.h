@@ -60,7 +60,8 @@ enum event_kind {
 	EVENT_TASK_SWITCH, /* id task */
 	EVENT_TASK_END,	   /* id task */
 	EVENT_WAIT_BEGIN,  /* sub enum event_wait, src or GRAIN_NONE */
-	EVENT_WAIT_END,	   /* sub enum event_wait */
+	EVENT_WAIT_END,	   /* sub enum event_wait; extra 1 + the wait's own time where that was measured by
+			      itself, value 1: in a sum of which its share is not known */
 	EVENT_GROUP_BEGIN, /* src or GRAIN_NONE */
 	EVENT_LOOP_BEGIN,  /* id loop, src; the rest is in event_stream.loops */
 	EVENT_CHUNK_BEGIN, /* id loop; value lower, extra upper; sub 1: a static share whose bounds are
@@ -187,6 +188,25 @@ struct event_cpu {
 	uint32_t cpu, core, socket, node;
 };
 
+/* From one NUMA node to another, in the units of the machine's own table (10: local). */
+struct event_distance {
+	uint32_t from, to, distance;
+};
+
+/* What a capture counts for each thread (cycles, cache misses, ...). */
+struct event_counter {
+	char *name;
+	uint32_t number; /* as in the log's @counter */
+	uint32_t order;	 /* of its declaration; while reading */
+};
+
+/* The running value of a counter for the thread of an event, at that event. */
+struct event_reading {
+	uint64_t value;
+	uint32_t event;	  /* index; while a log is read, its line */
+	uint32_t counter; /* index into counters */
+};
+
 struct event_loss {
 	char *cause;
 	uint64_t count;
@@ -203,6 +223,12 @@ struct event_stream {
 	size_t source_count;
 	struct event_cpu *cpus;
 	size_t cpu_count;
+	struct event_distance *distances; /* of one pair the last counts */
+	size_t distance_count;
+	struct event_counter *counters;
+	size_t counter_count;
+	struct event_reading *readings; /* by event, then by counter; few events need have any */
+	size_t reading_count;
 	struct event_loss *losses; /* belonging to no thread */
 	size_t loss_count;
 	char **causes; /* of lost events */

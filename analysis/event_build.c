@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "analysis/event_build.h"
+#include "analysis/large.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define DEFAULT_MAX_BYTES (8ull << 30)
+#define LOSS_CAUSES 256
 
 void budget__init(struct budget *budget, const struct grain_load_opts *opts)
 {
@@ -32,6 +34,10 @@ int load_error(struct grain_error *err, int error, const char *format, ...)
 		va_start(args, format);
 		vsnprintf(err->text, sizeof(err->text), format, args);
 		va_end(args);
+		/* Of a file that may say anything: one line, and nothing that a terminal obeys. */
+		for (char *p = err->text; *p; p++)
+			if ((unsigned char)*p < 0x20 || *p == 0x7f)
+				*p = '?';
 	}
 	return error;
 }
@@ -92,6 +98,8 @@ void event_stream__free(struct event_stream *stream)
 		event_source__clear(&stream->sources[i]);
 	free(stream->sources);
 	free(stream->cpus);
+	free(stream->distances);
+	event_stream__free_counters(stream);
 	for (size_t i = 0; i < stream->loss_count; i++)
 		free(stream->losses[i].cause);
 	free(stream->losses);
@@ -113,19 +121,32 @@ void event_stream__free(struct event_stream *stream)
 	free(stream);
 }
 
-int event_stream__grow(struct event_stream *stream, struct budget *budget)
+static int add_room(struct event_stream *stream, size_t more, struct budget *budget)
 {
-	size_t more = stream->capacity < 4096 ? 4096 : stream->capacity / 2;
 	struct event *events;
 
 	if (budget__take(budget, more * sizeof(*events)))
 		return -E2BIG;
 	events = realloc(stream->events, (stream->capacity + more) * sizeof(*events));
-	if (!events)
+	if (!events) {
+		budget__give(budget, more * sizeof(*events));
 		return -ENOMEM;
+	}
+	large__advise(events, (stream->capacity + more) * sizeof(*events));
 	stream->events = events;
 	stream->capacity += more;
 	return 0;
+}
+
+int event_stream__grow(struct event_stream *stream, struct budget *budget)
+{
+	return add_room(stream, stream->capacity < 4096 ? 4096 : stream->capacity / 2, budget);
+}
+
+void event_stream__expect(struct event_stream *stream, size_t count, struct budget *budget)
+{
+	if (count > stream->capacity)
+		(void)add_room(stream, count - stream->capacity, budget);
 }
 
 int array__grow(void *array_pointer, size_t count, size_t element_bytes, struct budget *budget)
@@ -186,8 +207,9 @@ int event_stream__add_loss(struct event_stream *stream, const char *cause, size_
 			loss->count = UINT64_MAX;
 		return 0;
 	}
-	if (stream->loss_count >= 256)
-		return -E2BIG;
+	/* The last of so many stands for all others. */
+	if (stream->loss_count >= LOSS_CAUSES - 1 && !same_text("other", cause, cause_bytes))
+		return event_stream__add_loss(stream, "other", 5, count, budget);
 	error = array__grow(&stream->losses, stream->loss_count, sizeof(*stream->losses), budget);
 	if (error)
 		return error;
@@ -317,7 +339,7 @@ enum event_kind event_kind__find(const char *name, size_t bytes)
 	for (int i = 0; i < EVENT_KIND_MAX; i++) {
 		const char *known = kind_names[i];
 
-		if (known[0] == name[0] && strncmp(known, name, bytes) == 0 && known[bytes] == '\0')
+		if (known[0] == name[0] && same_text(known, name, bytes))
 			return (enum event_kind)i;
 	}
 	return EVENT_KIND_MAX;

@@ -26,6 +26,8 @@ int load_error__memory(struct grain_error *err, int error, const char *path);
 int event_stream__new(struct event_stream **out);
 
 int event_stream__grow(struct event_stream *stream, struct budget *budget);
+/* Makes room for so many in all, where there is memory for it; more may come. */
+void event_stream__expect(struct event_stream *stream, size_t count, struct budget *budget);
 /* The next event, all zero but src and id, which are GRAIN_NONE; NULL: no memory or budget. */
 static inline struct event *event_stream__push(struct event_stream *stream, struct budget *budget)
 {
@@ -54,6 +56,24 @@ int event_stream__add_verbatim(struct event_stream *stream, const char *line, si
 /* *sub is what EVENT_LOST's sub says of this cause; longer names are cut. */
 int event_stream__add_cause(struct event_stream *stream, const char *cause, size_t bytes, uint8_t *sub,
 			    struct budget *budget);
+
+/* event_counters.c */
+#define EVENT_COUNTERS_MAX 64
+/* The index of the counter with this number, known or new. -EDOM: there are too many. */
+int event_stream__counter(struct event_stream *stream, uint32_t number, struct budget *budget,
+			  uint32_t *index);
+/* Takes ownership of `name`. -EEXIST: it, or its name, has been declared before. */
+int event_stream__declare_counter(struct event_stream *stream, uint32_t number, char *name,
+				  struct budget *budget);
+int event_stream__add_reading(struct event_stream *stream, uint32_t event, uint32_t counter, uint64_t value,
+			      struct budget *budget);
+/*
+ * Of readings that ascend by line: moves those of line lines[i] to event i;
+ * lines[i] 0 has none. Counters come into the order of their declarations.
+ */
+int event_stream__place_readings(struct event_stream *stream, const uint32_t *lines, size_t count,
+				 struct budget *budget);
+void event_stream__free_counters(struct event_stream *stream);
 
 /* start, end and threads of info, from the events. */
 void event_stream__summarize(struct event_stream *stream);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* A file, told apart by its first bytes, into an event_stream. */
 #include "analysis/event_build.h"
+#include "analysis/mir.h"
 #include "analysis/trace_format.h"
 
 #include <fcntl.h>
@@ -11,7 +12,7 @@
 int event_stream__read(const char *path, const struct grain_load_opts *opts, struct event_stream **out,
 		       struct grain_error *err)
 {
-	char start[8] = "";
+	char start[8] = "", header[4096];
 	struct stat st;
 	int fd, error;
 	ssize_t n;
@@ -33,9 +34,11 @@ int event_stream__read(const char *path, const struct grain_load_opts *opts, str
 		error = trace_reader__read(fd, path, opts, out, err);
 	else if (n == sizeof(start) && memcmp(start, "grain-lo", sizeof(start)) == 0)
 		error = log_reader__read(fd, path, opts, out, err);
+	else if ((n = pread(fd, header, sizeof(header), 0)) > 0 && mir_reader__recognizes(header, (size_t)n))
+		error = mir_reader__read(fd, path, opts, out, err);
 	else
-		error = load_error(err, -EBADMSG, "%s: is neither a trace nor an event log%s", path,
-				   n == 0 ? "; it is empty" : "");
+		error = load_error(err, -EBADMSG, "%s: is neither a trace, an event log nor a MIR profile%s",
+				   path, n == 0 ? "; it is empty" : "");
 out:
 	close(fd);
 	return error;

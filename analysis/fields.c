@@ -91,6 +91,17 @@ static bool number(const char *p, size_t bytes, uint64_t *out)
 	return true;
 }
 
+bool field__is_counter(const struct field *field, uint32_t *counter)
+{
+	uint64_t v;
+
+	if (field->key_bytes < 2 || field->key_bytes > 11 || field->key[0] != 'c' || field->key[1] < '0' ||
+	    field->key[1] > '9' || !number(field->key + 1, field->key_bytes - 1, &v) || v > UINT32_MAX)
+		return false;
+	*counter = (uint32_t)v;
+	return true;
+}
+
 bool field__u64(const struct field *field, uint64_t *out)
 {
 	return number(field->value, field->value_bytes, out);

@@ -20,6 +20,8 @@ int field__next(const char **cursor, const char *end, struct field *out);
 
 bool field__is(const struct field *field, const char *key);
 bool field__value_is(const struct field *field, const char *value);
+/* Whether the key is the letter c and a number: the value of a counter. */
+bool field__is_counter(const struct field *field, uint32_t *number);
 /* Decimal, or hexadecimal with 0x; false when it is anything else or does not fit. */
 bool field__u64(const struct field *field, uint64_t *out);
 bool field__i64(const struct field *field, int64_t *out);

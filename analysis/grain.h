@@ -21,6 +21,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define GRAIN_NONE UINT32_MAX
 
 struct grain_graph;
@@ -30,12 +34,56 @@ struct grain_error {
 	char text[512];
 };
 
+/* How instantaneous parallelism is found (PPOPP16 section 3.2); exact is a sweep, the others look at
+ * intervals. */
+enum grain_parallelism {
+	GRAIN_PARALLELISM_EXACT, /* the smallest number of fragments running at any time of the grain's own */
+	GRAIN_PARALLELISM_OPTIMISTIC,	/* a grain counts in every interval that it overlaps */
+	GRAIN_PARALLELISM_CONSERVATIVE, /* only in intervals that it fills */
+};
+/* Length of those intervals. */
+enum grain_interval {
+	GRAIN_INTERVAL_MEDIAN,	/* the median length of grains */
+	GRAIN_INTERVAL_MINIMUM, /* the shortest grain */
+	GRAIN_INTERVAL_GAP,	/* the smallest time between the start of one grain and the end of another */
+	GRAIN_INTERVAL_GIVEN,	/* interval_ns */
+};
+
+/* Thresholds and choices of the derived metrics. grain_settings__default() has the papers' values. */
+struct grain_settings {
+	double parallel_benefit;	  /* a problem below this; 1 */
+	double load_balance;		  /* above this; 1 */
+	double work_deviation;		  /* above; 2 */
+	double instantaneous_parallelism; /* below; 0: the members of the grain's team */
+	double scatter; /* above; NAN: the largest distance inside a socket, or cores per socket */
+	double memory_hierarchy_utilization; /* below; 2 */
+	double cache_miss_ratio;	     /* above; 0.3 */
+	enum grain_parallelism parallelism;
+	enum grain_interval interval;
+	uint64_t interval_ns;
+	/* hwloc XML of the machine, for distances; NULL: what the file says. */
+	const char *topology;
+	/* Counters by name, as the capture calls them; NULL: the usual ones that it has (README.md). */
+	const char *stall_counter, *cycle_counter, *miss_counter, *reference_counter;
+};
+void grain_settings__default(struct grain_settings *settings);
+/*
+ * Sets what "NAME=VALUE" says ("parallel_benefit=2", "parallelism=optimistic",
+ * "interval=median", "interval=50us", "topology=FILE"); strings must outlive
+ * *settings. -EINVAL with *err naming the choices.
+ */
+int grain_settings__set(struct grain_settings *settings, const char *text, struct grain_error *err);
+
 struct grain_load_opts {
+	const struct grain_settings *settings; /* NULL: the defaults */
+	/*
+	 * The run to compare with, usually of one thread: work deviation is
+	 * computed against it. Must live until the load is over. NULL: none.
+	 */
+	const struct grain_graph *baseline;
 	bool keep_going;    /* analyse what is sound of a damaged file, marked incomplete */
 	bool keep_events;   /* keep what grain_graph__write_log needs (about 40 bytes an event) */
 	uint64_t max_bytes; /* memory bound; 0 = 8 GiB */
-	/* Flag load balance only above 1 + this (0.1 = ten percent); 0 = the definition's own threshold. */
-	double load_balance_tolerance;
 	/* Called now and then with the share done (0..1); may be NULL. */
 	void (*progress)(void *ctx, double done);
 	void *progress_ctx;
@@ -55,15 +103,17 @@ void grain_graph__free(struct grain_graph *graph); /* accepts NULL */
 
 struct grain_info {
 	const char *host, *kernel, *exe, *command, *runtime; /* "" when unknown */
-	const char *source;				     /* "uprobes", "shim" or "log" */
+	const char *source;				     /* "uprobes", "shim", "log" or "mir" */
 	int64_t pid, uid;				     /* -1 when unknown */
 	uint32_t cores, sockets;
-	uint32_t threads;	   /* the largest team seen, at least 1 */
+	uint32_t threads;	   /* the largest team seen, at least 1; of a MIR profile its workers */
 	uint64_t start_ns, end_ns; /* first and last event */
 	bool late;		   /* attached to a process that already ran */
 	bool damaged;		   /* keep_going over a file that is not whole */
 	double ns_per_event;	   /* cost of one event in the observed program; NAN when unknown */
 	uint64_t resolution_ns;	   /* grains shorter than this are dominated by measuring; 0 unknown */
+	bool cycles;		   /* every time is in processor cycles, not in nanoseconds */
+	bool times_derived;	   /* durations were measured, most begins follow from them (README.md) */
 };
 const struct grain_info *grain_graph__info(const struct grain_graph *graph);
 
@@ -79,6 +129,8 @@ struct grain_truth {
 	uint64_t incomplete_grains;
 	uint64_t incomplete_regions;
 	uint64_t read_faults;
+	uint64_t dropped; /* lines of a log or a profile, parts of a trace that break its rules: left out with
+			     keep_going */
 	uint64_t below_resolution;	  /* grains shorter than info.resolution_ns */
 	uint64_t conservation_violations; /* threads whose parts do not sum to their wall time */
 	const char *first_violation;	  /* one line, or "" */
@@ -118,6 +170,7 @@ enum grain_problem {
 	GRAIN_PROBLEM_INSTANTANEOUS_PARALLELISM,
 	GRAIN_PROBLEM_SCATTER,
 	GRAIN_PROBLEM_MEMORY_HIERARCHY_UTILIZATION,
+	GRAIN_PROBLEM_CACHE_MISS_RATIO,
 	GRAIN_PROBLEM_COUNT
 };
 
@@ -136,6 +189,8 @@ struct grain_context {
 	uint64_t wait_ns;		 /* sum of its own waits, bodies that ran inside taken off */
 	uint64_t bookkeeping_ns;	 /* of a chunk: to obtain it; else of its loops */
 	uint64_t lock_ns;		 /* waiting for locks; a part of exec_ns */
+	uint64_t cpu_ns;		 /* exec_ns less what its thread was off the CPU in its fragments */
+	bool cpu_known;			 /* else the capture did not see the scheduler, and cpu_ns is 0 */
 	uint64_t fulfilled_ns;		 /* omp_fulfill_event of a detached task; 0: not seen */
 	uint32_t flags;			 /* enum event_task_flags */
 	bool undeferred;
@@ -148,7 +203,7 @@ struct grain_context {
 	double parallel_benefit;
 	double load_balance; /* of its sibling group or loop */
 	double instantaneous_parallelism;
-	double work_deviation, scatter, memory_hierarchy_utilization;
+	double work_deviation, scatter, memory_hierarchy_utilization, cache_miss_ratio;
 	uint32_t problems; /* bit 1 << enum grain_problem */
 };
 size_t grain_graph__context_count(const struct grain_graph *graph);
@@ -182,6 +237,27 @@ struct grain_item {
 };
 void grain_graph__item(const struct grain_graph *graph, uint32_t item, struct grain_item *out);
 
+/*
+ * Edges (PPOPP16 section 3.1) follow from items. Of every item but a context's
+ * last there is the edge to the next one of its context, of every context
+ * those that create and end it. `index` is an item or a context.
+ */
+enum grain_edge {
+	GRAIN_EDGE_CONTINUATION,    /* from item `index` to the next; to a join item: to its join */
+	GRAIN_EDGE_CREATION,	    /* from the fork, region or chunk item to context `index` */
+	GRAIN_EDGE_SYNCHRONIZATION, /* from context `index` to its join, its region's end, or its loop */
+};
+/* Whether the critical path takes the edge; dependences say so themselves. */
+bool grain_graph__edge_critical(const struct grain_graph *graph, enum grain_edge edge, uint32_t index);
+
+/* ---- counters ---------------------------------------------------------- */
+
+/* Events that the capture counted, in the order of its @counter lines. */
+size_t grain_graph__counter_count(const struct grain_graph *graph);
+const char *grain_graph__counter_name(const struct grain_graph *graph, size_t counter);
+/* Sum over the context's own fragments; false: not known for all of them. */
+bool grain_graph__counter(const struct grain_graph *graph, uint32_t context, size_t counter, uint64_t *value);
+
 /* ---- joins ------------------------------------------------------------ */
 
 enum grain_join_kind {
@@ -198,6 +274,7 @@ struct grain_join {
 	uint32_t region;	   /* of a barrier or region end, else GRAIN_NONE */
 	uint32_t ordinal;	   /* within its waiter, or of the barrier within its region */
 	uint32_t joined;	   /* contexts that it synchronizes */
+	uint32_t definition;	   /* of the wait; GRAIN_NONE when its source was not seen */
 	uint64_t start_ns, end_ns; /* first wait begun, last ended */
 	bool critical;
 };
@@ -307,7 +384,9 @@ struct grain_totals {
 	uint64_t lock_wait_ns;
 	uint64_t wall_ns, work_ns, span_ns, burdened_span_ns;
 	double average_parallelism; /* work / span, NAN when span is 0 */
-	double measuring_percent;   /* events * ns_per_event of the threads' observed time, NAN unknown */
+	/* Of the grains of the larger of this run and its baseline; NAN: no baseline. */
+	double baseline_matched_percent;
+	double measuring_percent; /* events * ns_per_event of the threads' observed time, NAN unknown */
 	double events_per_s;
 };
 const struct grain_totals *grain_graph__totals(const struct grain_graph *graph);
@@ -328,17 +407,31 @@ struct grain_stat {
 	double mean, stddev;
 };
 
+enum grain_profile_of {
+	GRAIN_PROFILE_TASKS,
+	GRAIN_PROFILE_CHUNKS,
+	GRAIN_PROFILE_SECTIONS,
+	GRAIN_PROFILE_KINDS
+};
+
 /* One row of the profile: all explicit tasks, or all chunks, of one definition. */
 struct grain_profile {
 	uint32_t definition;
+	enum grain_profile_of of;
 	const char *kind; /* "task", "loop", "sections" or what the source says */
 	uint64_t instances, leaves, undeferred, incomplete, discarded;
 	struct grain_stat exec, create, wait; /* create: of a chunk its book-keeping */
 	uint64_t critical_path_ns;	      /* its fragments on the critical path */
+	/* 1 - cpu / exec of all complete instances (what the scheduler took from them); NAN: not known. */
+	double preemption_share;
+	double work_deviation; /* median of its grains'; NAN: absent of all */
 	uint64_t problem_grains[GRAIN_PROBLEM_COUNT];
 };
 size_t grain_graph__profile_count(const struct grain_graph *graph); /* sorted by exec.sum, largest first */
 void grain_graph__profile(const struct grain_graph *graph, size_t index, struct grain_profile *out);
+/* Sum over the row's complete instances of which it is known; false: of none. */
+bool grain_graph__profile_counter(const struct grain_graph *graph, size_t index, size_t counter,
+				  uint64_t *sum, uint64_t *instances);
 
 struct grain_depth {
 	uint32_t depth;
@@ -348,11 +441,48 @@ struct grain_depth {
 size_t grain_graph__depth_count(const struct grain_graph *graph);
 void grain_graph__depth(const struct grain_graph *graph, size_t index, struct grain_depth *out);
 
+/* README.md says when each is given. */
+enum grain_advice_kind {
+	GRAIN_ADVICE_SMALL_TASKS,	 /* fewer, larger tasks: a cutoff, or more in each */
+	GRAIN_ADVICE_SMALL_CHUNKS,	 /* a larger chunk size */
+	GRAIN_ADVICE_LITTLE_PARALLELISM, /* threads without anything to run */
+	GRAIN_ADVICE_FEW_GRAINS,	 /* the same, for few and large grains */
+	GRAIN_ADVICE_CREATION,		 /* one thread creates all tasks and cannot keep up */
+	GRAIN_ADVICE_IMBALANCE,
+	GRAIN_ADVICE_INFLATION, /* longer than in the baseline */
+	GRAIN_ADVICE_STALLS,	/* cores wait for memory */
+	GRAIN_ADVICE_LOCKS,	/* threads wait for critical sections and locks */
+};
+/* "small_tasks", as in the JSON. */
+const char *grain_advice__kind_name(enum grain_advice_kind kind);
+
+/* What an advice rests on; what does not apply to its kind is 0, NAN or GRAIN_NONE. */
+struct grain_evidence {
+	uint64_t grains, of; /* that show it, of so many looked at; of locks the waits */
+	uint32_t worst;	     /* the context that shows it most */
+	double median_exec_ns, median_cost_ns;
+	uint32_t cutoff_depth;	/* create no tasks below it */
+	uint64_t times;		/* so many times as much in each grain */
+	uint64_t vanish;	/* grains that there are no longer then */
+	uint64_t chunk;		/* chunk size in iterations */
+	uint32_t minimum_cores; /* so many do as well as `threads` */
+	uint32_t threads;
+	uint32_t nodes;		  /* NUMA nodes that ran the grains */
+	uint64_t wait_ns;	  /* for locks, of all threads */
+	double idle_percent;	  /* of the threads' time in the regions */
+	double deviation;	  /* exec of all / exec of all in the baseline */
+	double off_cpu_percent;	  /* of exec */
+	double scattered_percent; /* of the grains */
+	double stalled_percent;	  /* of exec: stalls beyond the threshold */
+};
+
 /* What to do, worst (most time at stake) first. */
 struct grain_advice {
-	enum grain_problem problem;
-	uint32_t definition; /* GRAIN_NONE when it concerns the whole program */
-	uint64_t saves_ns;   /* upper bound of the wall-clock time that curing it saves */
+	enum grain_advice_kind kind;
+	enum grain_problem problem; /* GRAIN_PROBLEM_COUNT: none of them (locks) */
+	uint32_t definition;	    /* GRAIN_NONE when it concerns the whole program */
+	uint64_t saves_ns;	    /* upper bound of the wall-clock time that curing it saves */
+	struct grain_evidence evidence;
 	const char *finding; /* "8190 tasks average 0.4 us, less than the 1.2 us it costs to create and join
 				one" */
 	const char *text;    /* "stop creating tasks at fib.c:8 below depth 10 (run that part serially)" */
@@ -367,5 +497,9 @@ int grain_graph__write_summary_json(const struct grain_graph *graph, uint64_t jo
 int grain_graph__write_grains_json(const struct grain_graph *graph, FILE *out); /* one object a line */
 /* Event log, version 1; -ENODATA unless the graph was loaded with keep_events. */
 int grain_graph__write_log(const struct grain_graph *graph, FILE *out);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A graph's life: from a file or a stream of events to all metrics, and its end. */
+#include "analysis/counters.h"
 #include "analysis/graph.h"
+#include "analysis/topology.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,13 +30,22 @@ static void drop_events(struct grain_graph *g)
 	free(s->events);
 	s->events = NULL;
 	g->memory.used -= (uint64_t)s->capacity * sizeof *s->events;
+	g->memory.used -= (uint64_t)s->reading_count * sizeof *s->readings;
 	s->count = s->capacity = 0;
+	g->events_dropped = true;
+	free(s->readings);
+	s->readings = NULL;
+	s->reading_count = 0;
 }
 
 static int compute(struct grain_graph *g, const struct grain_load_opts *opts, struct grain_error *err)
 {
-	int error = graph__number_definitions(g);
+	int error = graph__read_topology(g, err);
 
+	if (error == 0)
+		error = graph__number_definitions(g);
+	if (error == 0)
+		error = counters__begin(g);
 	if (error == 0)
 		error = graph__replay(g, opts, err);
 	if (error < 0)
@@ -49,17 +60,28 @@ static int compute(struct grain_graph *g, const struct grain_load_opts *opts, st
 	if (error == 0)
 		error = graph__find_span(g);
 	if (error == 0)
+		error = graph__measure_parallelism(g);
+	if (error == 0)
+		error = graph__measure_counters(g);
+	if (error == 0)
 		error = graph__measure_siblings(g);
 	if (error == 0)
 		error = graph__measure_loops(g);
+	if (error == 0)
+		error = graph__measure_deviation(g, opts ? opts->baseline : NULL);
 	if (error < 0)
 		return error;
 	graph__flag_problems(g);
 	error = graph__profile(g);
 	if (error == 0)
+		error = graph__profile_counters(g);
+	if (error == 0)
+		error = graph__profile_deviation(g);
+	if (error == 0)
 		error = graph__advise(g);
 	memory__release(&g->memory, (void **)&g->path_start, g->context_count, sizeof *g->path_start);
 	memory__release(&g->memory, (void **)&g->path_end, g->context_count, sizeof *g->path_end);
+	memory__release(&g->memory, (void **)&g->inclusive_ns, g->context_count, sizeof *g->inclusive_ns);
 	return error;
 }
 
@@ -67,7 +89,8 @@ int grain_graph__build(struct event_stream *stream, const struct grain_load_opts
 		       struct grain_graph **out, struct grain_error *err)
 {
 	struct grain_graph *g = calloc(1, sizeof *g);
-	uint64_t events = (uint64_t)stream->capacity * sizeof *stream->events;
+	uint64_t events = (uint64_t)stream->capacity * sizeof *stream->events +
+			  (uint64_t)stream->reading_count * sizeof *stream->readings;
 	int error;
 
 	if (err)
@@ -84,11 +107,15 @@ int grain_graph__build(struct event_stream *stream, const struct grain_load_opts
 		return fail(err, -E2BIG);
 	}
 	g->info = stream->info;
-	g->info.threads = 1;
+	if (!g->info.times_derived)
+		g->info.threads = 1;
 	g->truth = stream->truth;
 	if (!g->truth.first_violation)
 		g->truth.first_violation = "";
-	g->load_balance_threshold = 1.0 + (opts ? opts->load_balance_tolerance : 0.0);
+	if (opts && opts->settings)
+		g->settings = *opts->settings;
+	else
+		grain_settings__default(&g->settings);
 	error = compute(g, opts, err);
 	if (error < 0) {
 		grain_graph__free(g);
@@ -122,7 +149,12 @@ void grain_graph__free(struct grain_graph *graph)
 		return;
 	event_stream__free(graph->stream);
 	free(graph->contexts);
+	free(graph->scatters);
+	free(graph->rares);
+	free(graph->raw);
 	free(graph->items);
+	free(graph->places);
+	free(graph->aparts);
 	free(graph->joins);
 	free(graph->regions);
 	free(graph->members);
@@ -142,14 +174,19 @@ void grain_graph__free(struct grain_graph *graph)
 	free(graph->depths);
 	free(graph->advice);
 	free(graph->imbalance);
+	counters__free(graph->counters);
+	topology__free(graph->topology);
+	free(graph->deviation);
 	free(graph->path_start);
 	free(graph->path_end);
+	free(graph->inclusive_ns);
+	tasking__free(graph->tasking);
 	free(graph);
 }
 
 int grain_graph__write_log(const struct grain_graph *graph, FILE *out)
 {
-	if (!graph->stream->events)
+	if (graph->events_dropped)
 		return -ENODATA;
 	return event_stream__write_log(graph->stream, out);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What grain.h shows of the graph's elements. */
+#include "analysis/counters.h"
 #include "analysis/event_build.h"
 #include "analysis/graph.h"
 
@@ -62,8 +63,10 @@ void grain_graph__context(const struct grain_graph *graph, uint32_t context, str
 		.exec_ns = c->exec_ns,
 		.create_ns = c->create_ns,
 		.wait_ns = c->wait_ns,
-		.bookkeeping_ns = c->bookkeeping_ns,
-		.lock_ns = c->lock_ns,
+		.bookkeeping_ns = context__bookkeeping(graph, c),
+		.lock_ns = context__lock(graph, c),
+		.cpu_ns = graph->scheduler_seen ? context__cpu(graph, c) : 0,
+		.cpu_known = graph->scheduler_seen,
 		.fulfilled_ns = fulfilment ? fulfilment->time_ns : 0,
 		.flags = c->task_flags,
 		.undeferred = c->flags & CONTEXT_UNDEFERRED,
@@ -75,11 +78,31 @@ void grain_graph__context(const struct grain_graph *graph, uint32_t context, str
 		.parallel_benefit = context__benefit(c),
 		.load_balance = c->load_balance,
 		.instantaneous_parallelism = context__parallelism(c),
-		.work_deviation = NAN,
-		.scatter = c->scatter,
-		.memory_hierarchy_utilization = NAN,
+		.work_deviation = graph__deviation(graph, context),
+		.scatter = context__scatter(graph, c),
+		.memory_hierarchy_utilization = context__memory_utilization(graph, context),
+		.cache_miss_ratio = context__miss_ratio(graph, context),
 		.problems = c->problems,
 	};
+}
+
+size_t grain_graph__counter_count(const struct grain_graph *graph)
+{
+	return graph->stream->counter_count;
+}
+
+const char *grain_graph__counter_name(const struct grain_graph *graph, size_t counter)
+{
+	return graph->stream->counters[counter].name;
+}
+
+bool grain_graph__counter(const struct grain_graph *graph, uint32_t context, size_t counter, uint64_t *value)
+{
+	*value = counters__sum(graph, context, (int)counter);
+	if (*value != COUNTER_UNKNOWN)
+		return true;
+	*value = 0;
+	return false;
 }
 
 void grain_graph__item(const struct grain_graph *graph, uint32_t item, struct grain_item *out)
@@ -87,15 +110,28 @@ void grain_graph__item(const struct grain_graph *graph, uint32_t item, struct gr
 	const struct item *i = &graph->items[item];
 
 	*out = (struct grain_item){
-		.kind = i->kind,
+		.kind = (enum grain_item_kind)i->kind,
 		.ref = i->ref,
-		.tid = graph->threads[i->thread].tid,
-		.cpu = i->cpu,
+		.tid = graph->threads[graph->places[i->place].thread].tid,
+		.cpu = graph->places[i->place].cpu,
 		.critical = i->flags & ITEM_CRITICAL,
 		.start_ns = i->start_ns,
-		.end_ns = i->end_ns,
+		.end_ns = graph__item_end(graph, item),
 		.own_ns = i->own_ns,
 	};
+}
+
+bool grain_graph__edge_critical(const struct grain_graph *graph, enum grain_edge edge, uint32_t index)
+{
+	switch (edge) {
+	case GRAIN_EDGE_CONTINUATION:
+		return graph->items[index].flags & ITEM_ONWARD;
+	case GRAIN_EDGE_CREATION:
+		return graph->contexts[index].flags & CONTEXT_ENTERED;
+	case GRAIN_EDGE_SYNCHRONIZATION:
+		return graph->contexts[index].flags & CONTEXT_LEFT;
+	}
+	return false;
 }
 
 size_t grain_graph__join_count(const struct grain_graph *graph)
@@ -113,6 +149,7 @@ void grain_graph__join(const struct grain_graph *graph, uint32_t join, struct gr
 		.region = j->region,
 		.ordinal = j->ordinal,
 		.joined = j->joined,
+		.definition = j->definition,
 		.start_ns = j->start_ns,
 		.end_ns = j->end_ns,
 		.critical = j->flags & JOIN_CRITICAL,
@@ -282,6 +319,19 @@ size_t grain_graph__profile_count(const struct grain_graph *graph)
 void grain_graph__profile(const struct grain_graph *graph, size_t index, struct grain_profile *out)
 {
 	*out = graph->profiles[index];
+}
+
+bool grain_graph__profile_counter(const struct grain_graph *graph, size_t index, size_t counter,
+				  uint64_t *sum, uint64_t *instances)
+{
+	const struct counters *c = graph->counters;
+
+	*sum = *instances = 0;
+	if (!c)
+		return false;
+	*sum = c->rows[index * c->count + counter].sum;
+	*instances = c->rows[index * c->count + counter].instances;
+	return *instances > 0;
 }
 
 size_t grain_graph__depth_count(const struct grain_graph *graph)

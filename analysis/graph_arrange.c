@@ -4,39 +4,202 @@
  * joins without those that no thread reached, and the links between them.
  */
 #include "analysis/graph.h"
+#include "analysis/large.h"
+#include "analysis/number_map.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-static int arrange_items(struct grain_graph *g)
+/* Items by which memory is asked for ahead of its use: of contexts, of the places in them. */
+#define FAR 16
+#define NEAR 8
+
+/* A member's arrival is one of those that let its team go on. */
+static uint32_t meet(struct grain_graph *g, uint32_t join)
 {
-	struct item *sorted = NULL;
-	uint32_t *next = NULL;
+	g->joins[join].awaited += g->joins[join].region != GRAIN_NONE;
+	return join;
+}
+
+static int by_item(const void *a, const void *b)
+{
+	const struct apart *x = a, *y = b;
+
+	return (x->item > y->item) - (x->item < y->item);
+}
+
+uint64_t graph__apart_end(const struct grain_graph *graph, uint32_t item)
+{
+	const struct apart key = {.item = item};
+	const struct apart *found =
+		bsearch(&key, graph->aparts, graph->apart_count, sizeof *graph->aparts, by_item);
+
+	return found ? found->end_ns : graph->items[item].start_ns;
+}
+
+uint32_t graph__item_context(const struct grain_graph *graph, uint32_t item)
+{
+	uint32_t low = 0, high = (uint32_t)graph->context_count;
+
+	/* The last that does not begin behind it; what has no items begins where the next one does. */
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (graph->contexts[middle].first_item <= item)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int note_apart(struct grain_graph *g, uint32_t item, uint64_t end_ns)
+{
+	int error = GROW(g, aparts, apart_count, apart_capacity);
+
+	if (error < 0)
+		return error;
+	g->items[item].flags |= ITEM_APART;
+	g->aparts[g->apart_count++] = (struct apart){.end_ns = end_ns, .item = item};
+	return 0;
+}
+
+/* Places of threads and CPUs; mostly a thread is where it was. */
+struct places {
+	struct number_map known;
+	uint32_t *last; /* per thread, GRAIN_NONE */
+};
+
+static int find_place(struct grain_graph *g, struct places *p, const struct raw_item *raw, uint32_t *out)
+{
+	uint64_t key = (uint64_t)raw->thread << 16 | raw->cpu;
+	int error;
+
+	*out = p->last[raw->thread];
+	if (*out != GRAIN_NONE && g->places[*out].cpu == raw->cpu)
+		return 0;
+	*out = number_map__get(&p->known, key);
+	if (*out == GRAIN_NONE) {
+		error = g->place_count < PLACE_LIMIT ? GROW(g, places, place_count, place_capacity) : -E2BIG;
+		if (error == 0)
+			error = number_map__put(&p->known, key, (uint32_t)g->place_count);
+		if (error < 0)
+			return error;
+		*out = (uint32_t)g->place_count++;
+		g->places[*out] = (struct spot){.thread = raw->thread, .cpu = raw->cpu};
+	}
+	p->last[raw->thread] = *out;
+	return 0;
+}
+
+static int arrange_item(struct grain_graph *g, struct places *p, const struct raw_item *raw,
+			const uint32_t *joins)
+{
+	struct context *c = &g->contexts[raw->context];
+	uint32_t at = c->first_item + c->arranged, place;
+	struct item *item = &g->items[at];
+	int error = find_place(g, p, raw, &place);
+
+	if (error < 0)
+		return error;
+	*item = (struct item){
+		.start_ns = raw->start_ns,
+		.own_ns = raw->own_ns,
+		.ref = raw->ref,
+		.place = place,
+		.kind = raw->kind,
+		.flags = raw->flags & ~ITEM_APART,
+	};
+	if (c->arranged++ && item[-1].kind != GRAIN_FRAGMENT && c->last_end != raw->start_ns)
+		error = note_apart(g, at - 1, c->last_end);
+	c->last_end = raw->end_ns;
+	switch ((enum grain_item_kind)raw->kind) {
+	case GRAIN_FRAGMENT:
+		if (error == 0 && raw->end_ns != raw->start_ns + raw->own_ns)
+			error = note_apart(g, at, raw->end_ns);
+		break;
+	case GRAIN_FORK:
+	case GRAIN_CHUNK_ITEM:
+		g->contexts[raw->ref].item = at;
+		break;
+	case GRAIN_REGION:
+		g->regions[raw->ref].item = at;
+		break;
+	case GRAIN_JOIN:
+		item->ref = meet(g, joins[raw->ref]);
+		break;
+	default:
+		break;
+	}
+	return error;
+}
+
+/* Where the items to come go: memory is asked for it before it is needed. */
+static void fetch_ahead(const struct grain_graph *g, size_t i)
+{
+	const struct context *c;
+
+	if (i + FAR >= g->raw_count)
+		return;
+	__builtin_prefetch(&g->contexts[g->raw[i + FAR].context], 1);
+	c = &g->contexts[g->raw[i + NEAR].context];
+	__builtin_prefetch(&g->items[c->first_item + c->arranged], 1);
+}
+
+static int end_contexts(struct grain_graph *g)
+{
+	int error = 0;
+	size_t i;
+
+	for (i = 0; i < g->context_count && error == 0; i++) {
+		const struct context *c = &g->contexts[i];
+		uint32_t last = c->first_item + c->item_count - 1;
+
+		if (c->item_count && g->items[last].kind != GRAIN_FRAGMENT)
+			error = note_apart(g, last, c->last_end);
+	}
+	if (g->apart_count)
+		qsort(g->aparts, g->apart_count, sizeof *g->aparts, by_item);
+	return error;
+}
+
+/*
+ * Items into the order of their contexts, those of one in the order of time.
+ * What has been taken from the raw ones is given back at once: the two arrays
+ * together hardly need more than one. `joins` says what became of each join.
+ */
+static int arrange_items(struct grain_graph *g, const uint32_t *joins)
+{
+	struct places places = {0};
+	char *taken = (char *)g->raw;
 	size_t i, total = 0;
 	int error;
 
 	for (i = 0; i < g->context_count; i++) {
 		g->contexts[i].first_item = (uint32_t)total;
+		g->contexts[i].arranged = 0;
 		total += g->contexts[i].item_count;
 	}
-	error = memory__array(&g->memory, total, sizeof *sorted, (void **)&sorted);
+	error = memory__array(&g->memory, total, sizeof *g->items, (void **)&g->items);
 	if (error == 0)
-		error = memory__array(&g->memory, g->context_count, sizeof *next, (void **)&next);
-	if (error < 0) {
-		free(sorted);
-		return error;
+		error = memory__array(&g->memory, g->thread_count, sizeof *places.last,
+				      (void **)&places.last);
+	g->item_count = total;
+	for (i = 0; i < g->thread_count && error == 0; i++)
+		places.last[i] = GRAIN_NONE;
+	for (i = 0; i < g->raw_count && error == 0; i++) {
+		fetch_ahead(g, i);
+		if (!(g->raw[i].flags & ITEM_DROPPED))
+			error = arrange_item(g, &places, &g->raw[i], joins);
+		if (i % LARGE_STEP == 0)
+			large__drop(&taken, &g->raw[i]);
 	}
-	for (i = 0; i < g->item_count; i++) {
-		const struct item *item = &g->items[i];
-
-		if (!(item->flags & ITEM_DROPPED))
-			sorted[g->contexts[item->context].first_item + next[item->context]++] = *item;
-	}
-	memory__release(&g->memory, (void **)&next, g->context_count, sizeof *next);
-	memory__release(&g->memory, (void **)&g->items, g->item_capacity, sizeof *g->items);
-	g->items = sorted;
-	g->item_count = g->item_capacity = total;
-	return 0;
+	if (error == 0)
+		error = end_contexts(g);
+	number_map__free(&places.known);
+	memory__release(&g->memory, (void **)&places.last, g->thread_count, sizeof *places.last);
+	memory__release(&g->memory, (void **)&g->raw, g->raw_capacity, sizeof *g->raw);
+	return error;
 }
 
 static void adopt_members(struct grain_graph *g, struct context *c, uint32_t index)
@@ -54,11 +217,14 @@ static void adopt_members(struct grain_graph *g, struct context *c, uint32_t ind
 	}
 }
 
+/* Members that were said to be and were not seen get places up to this; more come from damaged files. */
+#define UNSEEN_LIMIT (4u << 20)
+
 /* A region's team has a place for every number, also of members that were not seen. */
 static int arrange_members(struct grain_graph *g)
 {
 	struct member *sorted = NULL;
-	size_t i, total = 0;
+	size_t i, total = 0, unseen = 0;
 	int error;
 
 	for (i = 0; i < g->member_count; i++) {
@@ -70,8 +236,13 @@ static int arrange_members(struct grain_graph *g)
 	for (i = 0; i < g->region_count; i++) {
 		struct region *region = &g->regions[i];
 
-		if (region->begun && region->declared > region->threads)
-			region->threads = region->declared;
+		if (region->begun && region->declared > region->threads) {
+			unseen += region->declared - region->threads;
+			if (unseen <= UNSEEN_LIMIT)
+				region->threads = region->declared;
+			else
+				region->incomplete = true;
+		}
 		region->first_member = (uint32_t)total;
 		total += region->threads;
 		if (total >= GRAIN_NONE)
@@ -99,14 +270,11 @@ static int arrange_members(struct grain_graph *g)
 	return 0;
 }
 
-static int arrange_joins(struct grain_graph *g)
+/* Leaves in place[] the new index of every join, GRAIN_NONE of those that are no more. */
+static void arrange_joins(struct grain_graph *g, uint32_t *place)
 {
-	uint32_t *place = NULL;
 	size_t i, kept = 0;
-	int error = memory__array(&g->memory, g->join_count, sizeof *place, (void **)&place);
 
-	if (error < 0)
-		return error;
 	for (i = 0; i < g->join_count; i++) {
 		struct join *j = &g->joins[i];
 
@@ -120,9 +288,6 @@ static int arrange_joins(struct grain_graph *g)
 		if (j->region != GRAIN_NONE && g->regions[j->region].threads)
 			j->waiter = g->members[g->regions[j->region].first_member].context;
 	}
-	for (i = 0; i < g->item_count; i++)
-		if (g->items[i].kind == GRAIN_JOIN)
-			g->items[i].ref = place[g->items[i].ref];
 	for (i = 0; i < g->context_count; i++)
 		if (g->contexts[i].join != GRAIN_NONE)
 			g->contexts[i].join = place[g->contexts[i].join];
@@ -134,23 +299,7 @@ static int arrange_joins(struct grain_graph *g)
 			g->loops[i].join = place[g->loops[i].join];
 	for (i = 0; i < g->depend_wait_count; i++)
 		g->depend_waits[i].join = place[g->depend_waits[i].join];
-	memory__release(&g->memory, (void **)&place, g->join_count, sizeof *place);
 	g->join_count = kept;
-	return 0;
-}
-
-static void link_items(struct grain_graph *g)
-{
-	size_t i;
-
-	for (i = 0; i < g->item_count; i++) {
-		const struct item *item = &g->items[i];
-
-		if (item->kind == GRAIN_FORK || item->kind == GRAIN_CHUNK_ITEM)
-			g->contexts[item->ref].item = (uint32_t)i;
-		else if (item->kind == GRAIN_REGION)
-			g->regions[item->ref].item = (uint32_t)i;
-	}
 }
 
 /* Contexts and regions that hang on nothing are numbered by themselves. */
@@ -213,6 +362,14 @@ static void finish_regions(struct grain_graph *g)
 	}
 }
 
+static void count_awaited(struct grain_graph *g, const struct context *c)
+{
+	if (c->kind == GRAIN_TASK && c->join != GRAIN_NONE)
+		g->joins[c->join].awaited++;
+	else if (c->kind == GRAIN_IMPLICIT && c->region != GRAIN_NONE)
+		g->regions[c->region].awaited++;
+}
+
 static void count_grains(struct grain_graph *g)
 {
 	size_t i;
@@ -220,6 +377,7 @@ static void count_grains(struct grain_graph *g)
 	for (i = 0; i < g->context_count; i++) {
 		const struct context *c = &g->contexts[i];
 
+		count_awaited(g, c);
 		g->totals.work_ns += c->exec_ns;
 		g->totals.runtime_tasks += !!(c->flags & CONTEXT_SPLIT);
 		if (!context__is_grain(c))
@@ -241,15 +399,19 @@ static void count_grains(struct grain_graph *g)
 
 int graph__arrange(struct grain_graph *graph)
 {
-	int error = arrange_items(graph);
+	size_t joins = graph->join_count;
+	uint32_t *place = NULL;
+	int error = arrange_members(graph);
 
 	if (error == 0)
-		error = arrange_members(graph);
-	if (error == 0)
-		error = arrange_joins(graph);
+		error = memory__array(&graph->memory, joins, sizeof *place, (void **)&place);
+	if (error == 0) {
+		arrange_joins(graph, place);
+		error = arrange_items(graph, place);
+	}
+	memory__release(&graph->memory, (void **)&place, joins, sizeof *place);
 	if (error < 0)
 		return error;
-	link_items(graph);
 	name_orphans(graph);
 	finish_regions(graph);
 	count_grains(graph);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The pass over the events: threads, and one handler per kind of event. */
+#include "analysis/counters.h"
 #include "analysis/graph_replay.h"
+#include "analysis/large.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +13,7 @@
 struct thread_map {
 	uint32_t *slots;
 	size_t size;
-	uint32_t last; /* events of one thread come in runs */
+	uint32_t recent[64]; /* by the low bits of tid, the thread that was met last */
 };
 
 static size_t hash(uint32_t tid, size_t size)
@@ -34,18 +36,19 @@ static int map_grow(struct grain_graph *g, struct thread_map *map)
 		larger.slots[s] = (uint32_t)i + 1;
 	}
 	memory__release(&g->memory, (void **)&map->slots, map->size, sizeof *map->slots);
-	larger.last = map->last;
-	*map = larger;
+	map->slots = larger.slots;
+	map->size = larger.size;
 	return 0;
 }
 
 static int find_thread(struct grain_graph *g, struct thread_map *map, uint32_t tid, uint32_t *out)
 {
+	uint32_t *recent = &map->recent[tid % 64];
 	size_t s;
 	int error;
 
-	if (map->last < g->thread_count && g->threads[map->last].tid == tid) {
-		*out = map->last;
+	if (*recent < g->thread_count && g->threads[*recent].tid == tid) {
+		*out = *recent;
 		return 0;
 	}
 	if (g->thread_count * 2 >= map->size) {
@@ -55,7 +58,7 @@ static int find_thread(struct grain_graph *g, struct thread_map *map, uint32_t t
 	}
 	for (s = hash(tid, map->size); map->slots[s]; s = (s + 1) & (map->size - 1)) {
 		if (g->threads[map->slots[s] - 1].tid == tid) {
-			*out = map->last = map->slots[s] - 1;
+			*out = *recent = map->slots[s] - 1;
 			return 0;
 		}
 	}
@@ -64,7 +67,7 @@ static int find_thread(struct grain_graph *g, struct thread_map *map, uint32_t t
 		return error;
 	g->threads[g->thread_count] =
 		(struct thread){.tid = tid, .top = GRAIN_NONE, .first_kind = EVENT_KIND_MAX};
-	*out = map->last = (uint32_t)g->thread_count++;
+	*out = *recent = (uint32_t)g->thread_count++;
 	map->slots[s] = *out + 1;
 	return 0;
 }
@@ -109,16 +112,25 @@ static int survey(struct grain_graph *g, struct thread_map *map)
 	return 0;
 }
 
-static void off_cpu(struct replay *r, uint32_t thread, bool off)
+static int off_cpu(struct replay *r, uint32_t thread, bool off)
 {
 	struct grain_graph *g = r->graph;
 	struct thread *t = &g->threads[thread];
+	int error = 0;
 
 	g->scheduler_seen = true;
-	if (!off && t->off && t->top != GRAIN_NONE && frame__on_top_in_fragment(r, t->top))
-		g->contexts[r->frames[t->top].context].off_ns += r->now_ns - t->off_since;
+	if (!off && t->off && t->top != GRAIN_NONE && frame__on_top_in_fragment(r, t->top)) {
+		uint64_t since = g->raw[r->frames[t->top].item].start_ns;
+		struct rare *rare;
+
+		since = since > t->off_since ? since : t->off_since;
+		error = graph__rare(g, r->frames[t->top].context, &rare);
+		if (error == 0)
+			rare->off_ns += r->now_ns - since;
+	}
 	t->off = off;
 	t->off_since = r->now_ns;
+	return error;
 }
 
 static int dispatch(struct replay *r, uint32_t thread, const struct event *e)
@@ -185,8 +197,7 @@ static int dispatch(struct replay *r, uint32_t thread, const struct event *e)
 		return 0;
 	case EVENT_OFF_CPU:
 	case EVENT_ON_CPU:
-		off_cpu(r, thread, e->kind == EVENT_OFF_CPU);
-		return 0;
+		return off_cpu(r, thread, e->kind == EVENT_OFF_CPU);
 	case EVENT_LOST:
 		replay__lost(r, thread, e);
 		return 0;
@@ -211,6 +222,8 @@ static int replay_event(struct replay *r, struct thread_map *map, const struct e
 	error = find_thread(g, map, e->tid, &thread);
 	if (error < 0)
 		return error;
+	if (g->counters)
+		counters__at(g, (uint32_t)(e - g->stream->events), thread);
 	t = &g->threads[thread];
 	t->cpu = e->cpu;
 	if (!t->started) {
@@ -264,6 +277,8 @@ int graph__replay(struct grain_graph *graph, const struct grain_load_opts *opts,
 	struct replay r = {.graph = graph, .free_frame = GRAIN_NONE, .active_region = GRAIN_NONE};
 	struct thread_map map = {0};
 	const struct event_stream *s = graph->stream;
+	/* Nobody looks back at an event. */
+	char *used = opts && opts->keep_events ? NULL : (char *)s->events;
 	size_t i = 0;
 	int error = init(&r);
 
@@ -271,8 +286,12 @@ int graph__replay(struct grain_graph *graph, const struct grain_load_opts *opts,
 		error = survey(graph, &map);
 	if (error == 0 && s->count)
 		r.now_ns = graph->info.start_ns = s->events[0].time_ns;
+	if (error == 0)
+		error = tasking__start(&r);
 	for (i = 0; error == 0 && i < s->count; i++) {
 		error = replay_event(&r, &map, &s->events[i]);
+		if (used && i % LARGE_STEP == 0)
+			large__drop(&used, &s->events[i]);
 		if (opts && opts->progress && i % PROGRESS_EVENTS == 0)
 			opts->progress(opts->progress_ctx, 0.5 + 0.4 * (double)i / (double)s->count);
 	}
@@ -286,6 +305,7 @@ int graph__replay(struct grain_graph *graph, const struct grain_load_opts *opts,
 	free(r.groups);
 	free(r.levels);
 	replay__free_depends(&r);
+	tasking__stop(&r);
 	free(r.locks);
 	memory__release(&graph->memory, (void **)&r.context_of_task, s->task_count, sizeof(uint32_t));
 	memory__release(&graph->memory, (void **)&r.region_order, s->region_count, sizeof(uint32_t));

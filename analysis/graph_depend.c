@@ -22,11 +22,14 @@ static int add_edge(struct replay *r, uint32_t from, uint32_t to, uint32_t join)
 
 	if (from == to || from == GRAIN_NONE)
 		return 0;
+	/* Only a damaged file says otherwise; so there are no cycles. */
+	if (to != GRAIN_NONE && from > to)
+		return 0;
 	if (to != GRAIN_NONE) {
 		error = GROW(g, depends, depend_count, depend_capacity);
 		if (error == 0)
 			g->depends[g->depend_count++] = (struct dependence){.to = to, .from = from};
-		return error;
+		return error < 0 ? error : tasking__depends(r, from, to);
 	}
 	error = GROW(g, depend_waits, depend_wait_count, depend_wait_capacity);
 	if (error == 0)
@@ -160,10 +163,10 @@ static uint32_t depend_wait(const struct replay *r, uint32_t thread, uint32_t *j
 	uint32_t top = r->graph->threads[thread].top;
 	const struct frame *f = top == GRAIN_NONE ? NULL : &r->frames[top];
 
-	if (!f || f->item == GRAIN_NONE || r->graph->items[f->item].kind != GRAIN_JOIN ||
+	if (!f || f->item == GRAIN_NONE || r->graph->raw[f->item].kind != GRAIN_JOIN ||
 	    f->wait != EVENT_WAIT_TASKWAIT_DEPEND)
 		return GRAIN_NONE;
-	*join = r->graph->items[f->item].ref;
+	*join = r->graph->raw[f->item].ref;
 	return f->context;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Frames on threads' stacks and the items that they open and close. */
+#include "analysis/counters.h"
 #include "analysis/graph_replay.h"
 
 #include <string.h>
@@ -52,12 +53,12 @@ int frame__open(struct replay *r, uint32_t frame, enum grain_item_kind kind, uin
 {
 	struct grain_graph *g = r->graph;
 	struct frame *f = &r->frames[frame];
-	int error = GROW(g, items, item_count, item_capacity);
+	int error = GROW(g, raw, raw_count, raw_capacity);
 
 	if (error < 0)
 		return error;
-	f->item = (uint32_t)g->item_count++;
-	g->items[f->item] = (struct item){
+	f->item = (uint32_t)g->raw_count++;
+	g->raw[f->item] = (struct raw_item){
 		.start_ns = r->now_ns,
 		.end_ns = r->now_ns,
 		.context = f->context,
@@ -71,19 +72,27 @@ int frame__open(struct replay *r, uint32_t frame, enum grain_item_kind kind, uin
 	if (kind == GRAIN_FRAGMENT) {
 		r->running++;
 		r->changed = true;
-	} else if (kind == GRAIN_FORK) {
+		if (g->counters)
+			return counters__open(g, f->thread, f->context);
+	} else if (kind == GRAIN_FORK || kind == GRAIN_BOOKKEEPING) {
+		struct rare *rare;
+
 		r->creating++;
+		if (kind == GRAIN_BOOKKEEPING)
+			return graph__rare(g, f->context, &rare);
 	}
 	return 0;
 }
 
-static void close_fragment(struct replay *r, struct frame *f, struct item *item, bool keep)
+static void close_fragment(struct replay *r, struct frame *f, struct raw_item *item, bool keep)
 {
 	struct grain_graph *g = r->graph;
 	struct context *c = &g->contexts[f->context];
 
 	r->running--;
 	r->changed = true;
+	if (g->counters)
+		counters__close(g, item->thread, item->context, !item->own_ns);
 	if (item->own_ns) {
 		uint32_t least = replay__least(r, item->start_ns);
 
@@ -93,8 +102,8 @@ static void close_fragment(struct replay *r, struct frame *f, struct item *item,
 			c->min_parallelism = least;
 	} else if (!keep && c->item_count > 1) {
 		c->item_count--;
-		if (f->item == g->item_count - 1)
-			g->item_count--;
+		if (f->item == g->raw_count - 1)
+			g->raw_count--;
 		else
 			item->flags |= ITEM_DROPPED;
 	}
@@ -105,12 +114,12 @@ void frame__close(struct replay *r, uint32_t frame, bool keep)
 	struct grain_graph *g = r->graph;
 	struct frame *f = &r->frames[frame];
 	struct context *c = &g->contexts[f->context];
-	struct item *item;
+	struct raw_item *item;
 	uint64_t length, inside;
 
 	if (f->item == GRAIN_NONE)
 		return;
-	item = &g->items[f->item];
+	item = &g->raw[f->item];
 	length = r->now_ns - item->start_ns;
 	inside = item->own_ns;
 	item->end_ns = r->now_ns;
@@ -122,8 +131,10 @@ void frame__close(struct replay *r, uint32_t frame, bool keep)
 		close_fragment(r, f, item, keep);
 		break;
 	case GRAIN_FORK:
-		r->creating--;
+		/* While a body runs inside, the thread creates nothing. */
+		r->creating -= f->above == GRAIN_NONE;
 		g->contexts[item->ref].create_ns += item->own_ns;
+		tasking__closed(r, f, item);
 		break;
 	case GRAIN_JOIN: {
 		struct join *j = &g->joins[item->ref];
@@ -131,10 +142,12 @@ void frame__close(struct replay *r, uint32_t frame, bool keep)
 		c->wait_ns += item->own_ns;
 		if (r->now_ns > j->end_ns)
 			j->end_ns = r->now_ns;
+		tasking__closed(r, f, item);
 		break;
 	}
 	case GRAIN_BOOKKEEPING:
-		c->bookkeeping_ns += item->own_ns;
+		r->creating--;
+		g->rares[c->rare - 1].bookkeeping_ns += item->own_ns;
 		break;
 	default:
 		break;
@@ -146,7 +159,7 @@ bool frame__on_top_in_fragment(const struct replay *r, uint32_t frame)
 {
 	const struct frame *f = &r->frames[frame];
 
-	return f->item != GRAIN_NONE && r->graph->items[f->item].kind == GRAIN_FRAGMENT;
+	return f->item != GRAIN_NONE && r->graph->raw[f->item].kind == GRAIN_FRAGMENT;
 }
 
 int frame__change(struct replay *r, uint32_t frame, enum grain_item_kind kind, uint32_t ref)
@@ -155,7 +168,7 @@ int frame__change(struct replay *r, uint32_t frame, enum grain_item_kind kind, u
 	struct frame *f = &r->frames[frame];
 
 	if (f->item != GRAIN_NONE && kind != GRAIN_FRAGMENT) {
-		struct item *item = &g->items[f->item];
+		struct raw_item *item = &g->raw[f->item];
 
 		if (item->kind != GRAIN_FRAGMENT && item->kind != GRAIN_BOOKKEEPING) {
 			item->flags |= ITEM_UNCLOSED;
@@ -183,6 +196,7 @@ static void push(struct replay *r, uint32_t frame, uint32_t thread)
 	f->below = t->top;
 	f->above = GRAIN_NONE;
 	f->pushed_ns = r->now_ns;
+	f->losses = r->losses;
 	if (t->top == GRAIN_NONE) {
 		t->outside_ns += r->now_ns - t->outside_since;
 	} else {
@@ -200,15 +214,21 @@ static int unlink_frame(struct replay *r, uint32_t frame)
 	struct frame *f = &r->frames[frame];
 	struct thread *t;
 	uint32_t below = f->below, above = f->above;
+	int error;
 
 	if (f->thread == GRAIN_NONE)
 		return 0;
+	if (f->losses != r->losses)
+		context__spoil(r->graph, f->context);
+	error = tasking__leaving(r, frame);
+	if (error < 0)
+		return error;
 	t = &r->graph->threads[f->thread];
 	f->thread = f->below = f->above = GRAIN_NONE;
 	if (below != GRAIN_NONE) {
 		r->frames[below].above = above;
 		if (r->frames[below].item != GRAIN_NONE)
-			r->graph->items[r->frames[below].item].own_ns += r->now_ns - f->pushed_ns;
+			r->graph->raw[r->frames[below].item].own_ns += r->now_ns - f->pushed_ns;
 	}
 	if (above != GRAIN_NONE) {
 		r->frames[above].below = below;
@@ -220,6 +240,7 @@ static int unlink_frame(struct replay *r, uint32_t frame)
 		t->outside_since = r->now_ns;
 		return 0;
 	}
+	tasking__uncovered(r, below);
 	return r->frames[below].item == GRAIN_NONE ? frame__open(r, below, GRAIN_FRAGMENT, GRAIN_NONE) : 0;
 }
 
@@ -286,25 +307,29 @@ int frame__enter(struct replay *r, uint32_t thread, uint32_t context, uint32_t *
 	c->frame = *frame;
 	c->flags |= CONTEXT_BEGUN;
 	c->start_ns = c->end_ns = r->now_ns;
+	tasking__begun(r, f, context);
 	push(r, *frame, thread);
-	return frame__open(r, *frame, GRAIN_FRAGMENT, GRAIN_NONE);
+	error = tasking__pushed(r, *frame);
+	return error < 0 ? error : frame__open(r, *frame, GRAIN_FRAGMENT, GRAIN_NONE);
 }
 
 int frame__park(struct replay *r, uint32_t frame)
 {
 	struct frame *f = &r->frames[frame];
+	uint32_t point = f->account.point;
 
 	f->parked_kind = GRAIN_FRAGMENT;
 	f->parked_ref = GRAIN_NONE;
 	f->lost = false;
 	if (f->item != GRAIN_NONE) {
-		struct item *item = &r->graph->items[f->item];
+		struct raw_item *item = &r->graph->raw[f->item];
 
 		if (f->above != GRAIN_NONE)
 			item->own_ns += r->now_ns - r->frames[f->above].pushed_ns;
 		f->parked_kind = item->kind;
 		f->parked_ref = item->ref;
 		frame__close(r, frame, false);
+		f->account.point = point;
 	}
 	uncount_active(r, f);
 	return unlink_frame(r, frame);
@@ -314,8 +339,12 @@ int frame__resume(struct replay *r, uint32_t frame, uint32_t thread)
 {
 	struct frame *f = &r->frames[frame];
 	enum grain_item_kind kind = f->parked_kind;
+	int error;
 
 	push(r, frame, thread);
+	error = tasking__pushed(r, frame);
+	if (error < 0)
+		return error;
 	if (r->graph->contexts[f->context].kind == GRAIN_TASK && f->below != GRAIN_NONE) {
 		f->member = r->frames[f->below].member;
 		count_active(r, f);
@@ -323,9 +352,12 @@ int frame__resume(struct replay *r, uint32_t frame, uint32_t thread)
 	/* A fork, region or chunk cannot have two parts: only fragments and waits are resumed as such. */
 	if (kind != GRAIN_FRAGMENT && kind != GRAIN_JOIN) {
 		context__spoil(r->graph, f->context);
+		f->account.point = GRAIN_NONE;
 		return frame__open(r, frame, GRAIN_FRAGMENT, GRAIN_NONE);
 	}
-	return frame__open(r, frame, kind, kind == GRAIN_JOIN ? f->parked_ref : GRAIN_NONE);
+	error = frame__open(r, frame, kind, kind == GRAIN_JOIN ? f->parked_ref : GRAIN_NONE);
+	tasking__resumed(r, frame);
+	return error;
 }
 
 int frame__leave(struct replay *r, uint32_t frame)
@@ -338,7 +370,7 @@ int frame__leave(struct replay *r, uint32_t frame)
 	if (f->thread == GRAIN_NONE) {
 		context__spoil(g, f->context);
 	} else if (f->item != GRAIN_NONE) {
-		struct item *item = &g->items[f->item];
+		struct raw_item *item = &g->raw[f->item];
 		bool after_join = f->region_end != GRAIN_NONE;
 
 		if (f->above != GRAIN_NONE)
@@ -357,6 +389,9 @@ int frame__leave(struct replay *r, uint32_t frame)
 	}
 	c->flags |= CONTEXT_ENDED;
 	c->frame = GRAIN_NONE;
+	error = tasking__ended(r, f);
+	if (error < 0)
+		return error;
 	uncount_active(r, f);
 	/* To an outer team's member a whole inner region is work. */
 	if (f->member == frame && f->below != GRAIN_NONE && r->frames[f->below].member != GRAIN_NONE)

@@ -20,7 +20,7 @@ static int new_join(struct replay *r, enum grain_join_kind kind, uint32_t *out)
 	memset(j, 0, sizeof *j);
 	j->kind = (uint8_t)kind;
 	j->start_ns = UINT64_MAX;
-	j->waiter = j->region = j->next = GRAIN_NONE;
+	j->waiter = j->region = j->next = j->definition = GRAIN_NONE;
 	return 0;
 }
 
@@ -117,15 +117,34 @@ static int begin_barrier(struct replay *r, uint32_t frame, const struct event *e
 	return 0;
 }
 
+/* What a wait is part of, where its own source was not seen: of a barrier its loop or region. */
+static uint32_t part_of(const struct replay *r, uint32_t frame, const struct event *e)
+{
+	const struct grain_graph *g = r->graph;
+	const struct frame *f = &r->frames[frame];
+	const struct context *c = &g->contexts[f->context];
+
+	if (e->src < g->stream->source_count)
+		return g->definition_of_source[e->src];
+	if ((e->sub != EVENT_WAIT_BARRIER && e->sub != EVENT_WAIT_BARRIER_IMPLICIT) ||
+	    c->kind != GRAIN_IMPLICIT)
+		return GRAIN_NONE;
+	if (f->loop_left != GRAIN_NONE &&
+	    (e->sub == EVENT_WAIT_BARRIER_IMPLICIT || g->loops[f->loop_left].hidden))
+		return g->loops[f->loop_left].definition;
+	return c->region == GRAIN_NONE ? GRAIN_NONE : g->regions[c->region].definition;
+}
+
 int replay__wait_begin(struct replay *r, uint32_t thread, const struct event *e)
 {
 	struct grain_graph *g = r->graph;
-	uint32_t frame, join = GRAIN_NONE;
+	uint32_t frame, join = GRAIN_NONE, definition;
 	struct join *j;
 	int error = replay__top(r, thread, &frame);
 
 	if (error < 0)
 		return error;
+	definition = part_of(r, frame, e);
 	switch (e->sub) {
 	case EVENT_WAIT_TASKGROUP:
 		error = own_join(r, frame, GRAIN_JOIN_TASKGROUP, &join);
@@ -148,9 +167,11 @@ int replay__wait_begin(struct replay *r, uint32_t thread, const struct event *e)
 	j->flags |= JOIN_REACHED;
 	if (r->now_ns < j->start_ns)
 		j->start_ns = r->now_ns;
+	if (j->definition == GRAIN_NONE && e->src < g->stream->source_count)
+		j->definition = definition;
 	error = frame__change(r, frame, GRAIN_JOIN, join);
 	r->frames[frame].wait = e->sub;
-	return error;
+	return error < 0 ? error : tasking__wait(r, frame, e->sub, definition);
 }
 
 /* The waiting task's children, also those made in chunks that it executed, that no taskgroup has joined. */
@@ -179,13 +200,24 @@ static bool waits(const struct replay *r, uint32_t frame, uint8_t kind)
 {
 	const struct frame *f = &r->frames[frame];
 
-	return f->item != GRAIN_NONE && r->graph->items[f->item].kind == GRAIN_JOIN && f->wait == kind;
+	return f->item != GRAIN_NONE && r->graph->raw[f->item].kind == GRAIN_JOIN && f->wait == kind;
+}
+
+/* The wait's own time was measured by itself. */
+static void measured_wait(struct grain_graph *g, uint32_t index, const struct event *e)
+{
+	struct raw_item *item = &g->raw[index];
+
+	g->contexts[item->context].wait_ns += e->extra - 1 - item->own_ns;
+	item->own_ns = e->extra - 1;
+	if (e->value)
+		item->flags |= ITEM_UNCLOSED;
 }
 
 int replay__wait_end(struct replay *r, uint32_t thread, const struct event *e)
 {
 	struct grain_graph *g = r->graph;
-	uint32_t frame = g->threads[thread].top, join, context;
+	uint32_t frame = g->threads[thread].top, join, context, item;
 	unsigned depth = 0;
 	int error;
 
@@ -198,11 +230,14 @@ int replay__wait_end(struct replay *r, uint32_t thread, const struct event *e)
 	error = frame__abandon_above(r, thread, frame);
 	if (error < 0)
 		return error;
-	join = g->items[r->frames[frame].item].ref;
+	item = r->frames[frame].item;
+	join = g->raw[item].ref;
 	error = frame__change(r, frame, GRAIN_FRAGMENT, GRAIN_NONE);
 	if (error < 0)
 		return error;
 	context = r->frames[frame].context;
+	if (e->extra && g->info.times_derived)
+		measured_wait(g, item, e);
 	switch (e->sub) {
 	case EVENT_WAIT_TASKWAIT:
 		join_children(r, context, join);
@@ -239,7 +274,9 @@ int replay__group_begin(struct replay *r, uint32_t thread)
 			     sizeof *r->groups);
 	if (error < 0)
 		return error;
-	r->groups[r->group_count] = (struct group){.join = GRAIN_NONE, .outer = r->frames[frame].group};
+	r->groups[r->group_count] = (struct group){.offers.since_ns = r->now_ns,
+						   .join = GRAIN_NONE,
+						   .outer = r->frames[frame].group};
 	r->frames[frame].group = (uint32_t)r->group_count++;
 	r->frames[frame].loop_left = GRAIN_NONE;
 	return 0;

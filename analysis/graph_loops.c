@@ -69,6 +69,7 @@ int replay__chunk_begin(struct replay *r, uint32_t thread, const struct event *e
 	uint32_t frame = g->threads[thread].top, context, visit, chunk_frame;
 	const struct frame *f;
 	struct context *c;
+	struct rare *rare;
 	uint64_t bookkeeping;
 	int error;
 
@@ -102,12 +103,15 @@ int replay__chunk_begin(struct replay *r, uint32_t thread, const struct event *e
 	error = frame__upcoming_barrier(r, frame, &g->contexts[context].barrier);
 	if (error < 0)
 		return error;
-	bookkeeping = g->contexts[f->context].bookkeeping_ns;
+	bookkeeping = context__bookkeeping(g, &g->contexts[f->context]);
 	error = frame__change(r, frame, GRAIN_CHUNK_ITEM, context);
 	if (error < 0)
 		return error;
-	c = &g->contexts[context];
-	c->bookkeeping_ns = g->contexts[c->parent].bookkeeping_ns - bookkeeping;
+	error = graph__rare(g, context, &rare);
+	if (error < 0)
+		return error;
+	rare->bookkeeping_ns =
+		context__bookkeeping(g, &g->contexts[g->contexts[context].parent]) - bookkeeping;
 	return frame__enter(r, thread, context, &chunk_frame);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Growing and fixed arrays under the graph's memory bound. */
 #include "analysis/graph.h"
+#include "analysis/large.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ int memory__grow(struct memory *memory, void **array, size_t *capacity, size_t c
 		memory->used -= (uint64_t)(larger - *capacity) * size;
 		return -ENOMEM;
 	}
+	large__advise(moved, larger * size);
 	*array = moved;
 	*capacity = larger;
 	return 0;
@@ -54,6 +56,7 @@ int memory__array(struct memory *memory, size_t count, size_t size, void **out)
 		memory->used -= (uint64_t)count * size;
 		return -ENOMEM;
 	}
+	large__advise(array, count * size);
 	*out = array;
 	return 0;
 }
@@ -65,4 +68,20 @@ void memory__release(struct memory *memory, void **array, size_t count, size_t s
 	free(*array);
 	*array = NULL;
 	memory->used -= (uint64_t)count * size;
+}
+
+int graph__rare(struct grain_graph *graph, uint32_t context, struct rare **out)
+{
+	struct context *c = &graph->contexts[context];
+
+	if (!c->rare) {
+		int error = GROW(graph, rares, rare_count, rare_capacity);
+
+		if (error < 0)
+			return error;
+		graph->rares[graph->rare_count++] = (struct rare){0};
+		c->rare = (uint32_t)graph->rare_count;
+	}
+	*out = &graph->rares[c->rare - 1];
+	return 0;
 }

@@ -52,6 +52,7 @@ int replay__task_fulfill(struct replay *r, const struct event *e)
 	if (error < 0)
 		return error;
 	g->contexts[context].flags |= CONTEXT_FULFILLED;
+	tasking__over(r, context);
 	g->fulfilments[g->fulfilment_count++] = (struct fulfilment){.time_ns = r->now_ns, .context = context};
 	return 0;
 }
@@ -68,6 +69,8 @@ void replay__task_discard(struct replay *r, const struct event *e)
 	replay__set_ready(r, c, false);
 	c->flags |= CONTEXT_DISCARDED;
 	c->start_ns = c->end_ns = r->now_ns;
+	tasking__withdraw(r, context);
+	tasking__over(r, context);
 }
 
 void replay__cancel(struct replay *r, const struct event *e)
@@ -106,6 +109,7 @@ int replay__lock(struct replay *r, uint32_t thread, const struct event *e)
 	struct thread *t = &g->threads[thread];
 	struct grain_lock *lock;
 	uint64_t waited;
+	struct rare *rare = NULL;
 	size_t definition;
 	int error;
 
@@ -131,8 +135,10 @@ int replay__lock(struct replay *r, uint32_t thread, const struct event *e)
 	lock->wait_ns += waited;
 	g->totals.lock_wait_ns += waited;
 	if (t->top != GRAIN_NONE)
-		g->contexts[r->frames[t->top].context].lock_ns += waited;
-	return 0;
+		error = graph__rare(g, r->frames[t->top].context, &rare);
+	if (error == 0 && rare)
+		rare->lock_ns += waited;
+	return error;
 }
 
 static int by_wait(const void *a, const void *b)

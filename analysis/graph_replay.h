@@ -17,6 +17,26 @@ struct scope {
 	uint32_t children, regions, splits;
 };
 
+/* Time for which there was no task that could have been begun, of those that it counts. */
+struct offers {
+	uint64_t idle_ns, since_ns;
+	uint32_t count; /* tasks that could be begun now */
+};
+
+/* What the task profile measures of a frame, tasking.c. */
+struct task_account {
+	struct offers children;		  /* of its task */
+	uint64_t since_ns;		  /* of a task that is current: its stretch began */
+	uint64_t idle_ns;		  /* of the open wait so far */
+	uint64_t alone_since, idle_since; /* it is on top since, and its offers' idle time then */
+	uint64_t create_ns, wait_idle_ns; /* of all its creations, of all its waits */
+	uint32_t point;			  /* the scheduling point that is open */
+	uint32_t inner, outer;		  /* where it runs: the innermost, and the implicit task's */
+	uint32_t active;		  /* counter of instances that are active */
+	uint8_t wait;			  /* of the open wait: enum event_wait */
+	bool current;			  /* its thread executes it, or chunks and regions of it */
+};
+
 struct frame {
 	uint64_t pushed_ns; /* on its thread since */
 	uint64_t busy_ns;   /* of a member: fragments run on its thread */
@@ -38,12 +58,15 @@ struct frame {
 	uint32_t region_end; /* barrier that it left just now */
 	uint32_t visit;
 	uint32_t active; /* of a member: tasks begun on top of it */
+	struct task_account account;
 	uint8_t parked_kind;
-	uint8_t wait; /* enum event_wait of the open join */
-	bool lost;    /* it and all below are spoiled by lost events */
+	uint8_t wait;	 /* enum event_wait of the open join */
+	bool lost;	 /* it and all below are spoiled by lost events */
+	uint64_t losses; /* of replay, when it was put on its thread */
 };
 
 struct group {
+	struct offers offers;
 	uint32_t join;
 	uint32_t outer;
 	bool closed;
@@ -90,6 +113,7 @@ struct replay {
 	uint64_t now_ns;
 	uint32_t running; /* fragments open */
 	bool changed;	  /* since now_ns */
+	uint64_t losses;  /* of events of any thread: spoil all that is on a thread now */
 
 	/* What threads inside of regions could do. */
 	uint32_t creating, ready, active_threads, active_region;
@@ -147,6 +171,30 @@ int replay__base(struct replay *r, uint32_t thread, bool unknown);
 uint32_t replay__task_frame(const struct replay *r, uint32_t context);
 /* The task itself: of a chunk the one that executes it, of a splitting task the taskloop's. */
 uint32_t graph__task_region(const struct grain_graph *graph, uint32_t context);
+
+/* tasking.c: the task profile; times and positions are the present event's */
+int tasking__start(struct replay *r);
+void tasking__stop(struct replay *r);
+/* The frame has just opened a wait of enum event_wait, or the creation of `context`. */
+int tasking__wait(struct replay *r, uint32_t frame, uint8_t kind, uint32_t definition);
+int tasking__creation(struct replay *r, uint32_t frame, uint32_t context);
+/* A wait or creation of the frame was closed; its item is final. */
+void tasking__closed(struct replay *r, struct frame *frame, const struct raw_item *item);
+/* A frame came to the top of a thread, is about to leave it, is on top again, or goes on after a suspension.
+ */
+int tasking__pushed(struct replay *r, uint32_t frame);
+int tasking__leaving(struct replay *r, uint32_t frame);
+void tasking__uncovered(struct replay *r, uint32_t frame);
+void tasking__resumed(struct replay *r, uint32_t frame);
+/* A context's body begins in a new frame; it has ended. */
+void tasking__begun(struct replay *r, struct frame *frame, uint32_t context);
+int tasking__ended(struct replay *r, const struct frame *frame);
+/* tasking_offers.c: a task can be begun from now on, or no more; `to` waits for `from`; a task may be over.
+ */
+void tasking__offer(struct replay *r, uint32_t context);
+void tasking__withdraw(struct replay *r, uint32_t context);
+int tasking__depends(struct replay *r, uint32_t from, uint32_t to);
+void tasking__over(struct replay *r, uint32_t context);
 
 /* graph_notes.c: what else is said of tasks, locks and cancels */
 int replay__task_bounds(struct replay *r, const struct event *e);

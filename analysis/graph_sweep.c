@@ -10,14 +10,15 @@
 
 static int push_level(struct replay *r)
 {
-	int error;
-
 	while (r->level_count && r->levels[r->level_count - 1].running >= r->running)
 		r->level_count--;
-	error = memory__grow(&r->graph->memory, (void **)&r->levels, &r->level_capacity, r->level_count,
-			     sizeof *r->levels);
-	if (error < 0)
-		return error;
+	if (r->level_count == r->level_capacity) {
+		int error = memory__grow(&r->graph->memory, (void **)&r->levels, &r->level_capacity,
+					 r->level_count, sizeof *r->levels);
+
+		if (error < 0)
+			return error;
+	}
 	r->levels[r->level_count++] = (struct level){.time_ns = r->now_ns, .running = r->running};
 	return 0;
 }

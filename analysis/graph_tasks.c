@@ -131,14 +131,14 @@ int replay__create_begin(struct replay *r, uint32_t thread, const struct event *
 		error = new_task(r, e, frame, &context);
 	if (error == 0)
 		error = frame__change(r, frame, GRAIN_FORK, context);
-	return error;
+	return error < 0 ? error : tasking__creation(r, frame, context);
 }
 
 int replay__create_end(struct replay *r, uint32_t thread, const struct event *e)
 {
 	struct grain_graph *g = r->graph;
 	uint32_t child = context_of(r, e), frame;
-	const struct item *item;
+	const struct raw_item *item;
 	int error;
 
 	if (child == GRAIN_NONE || g->contexts[child].parent == GRAIN_NONE)
@@ -146,7 +146,7 @@ int replay__create_end(struct replay *r, uint32_t thread, const struct event *e)
 	frame = g->contexts[g->contexts[child].parent].frame;
 	if (frame == GRAIN_NONE || r->frames[frame].thread != thread || r->frames[frame].item == GRAIN_NONE)
 		goto unmatched;
-	item = &g->items[r->frames[frame].item];
+	item = &g->raw[r->frames[frame].item];
 	if (item->kind != GRAIN_FORK || item->ref != child)
 		goto unmatched;
 	error = frame__abandon_above(r, thread, frame);
@@ -155,6 +155,8 @@ int replay__create_end(struct replay *r, uint32_t thread, const struct event *e)
 	if (!(g->contexts[child].flags & (CONTEXT_BEGUN | CONTEXT_DISCARDED)) &&
 	    !(trouble_of(r, e) & EVENT_TROUBLE_NO_BEGIN))
 		replay__set_ready(r, &g->contexts[child], true);
+	else
+		tasking__withdraw(r, child);
 	return frame__change(r, frame, GRAIN_FRAGMENT, GRAIN_NONE);
 unmatched:
 	g->truth.unmatched_ends++;
@@ -265,12 +267,8 @@ static void spoil_stack(struct replay *r, uint32_t thread)
 
 void replay__lost(struct replay *r, uint32_t thread, const struct event *e)
 {
-	size_t i;
-
-	if (e->tid != 0) {
+	if (e->tid != 0)
 		spoil_stack(r, thread);
-		return;
-	}
-	for (i = 0; i < r->graph->thread_count; i++)
-		spoil_stack(r, (uint32_t)i);
+	else
+		r->losses++;
 }

@@ -68,7 +68,7 @@ int replay__region_end(struct replay *r, uint32_t thread, const struct event *e)
 	frame = g->contexts[region->parent].frame;
 	f = frame == GRAIN_NONE ? NULL : &r->frames[frame];
 	if (!f || region->ended || f->thread != thread || f->item == GRAIN_NONE ||
-	    g->items[f->item].kind != GRAIN_REGION || g->items[f->item].ref != e->id) {
+	    g->raw[f->item].kind != GRAIN_REGION || g->raw[f->item].ref != e->id) {
 		g->truth.unmatched_ends++;
 		return 0;
 	}

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Every context as one line of JSON. */
 #include "analysis/graph.h"
+#include "analysis/counters.h"
 #include "analysis/graph_ids.h"
+#include "analysis/json_keys.h"
 #include "analysis/json_out.h"
 
 #include <errno.h>
@@ -16,6 +18,7 @@ struct lines {
 	char *id; /* identifiers end at its end; it grows to the longest */
 	size_t id_size;
 	size_t next_depend; /* the first dependence not written */
+	uint32_t *nodes;    /* by CPU, GRAIN_NONE: not known */
 };
 
 static const char *const kinds[] = {"initial", "implicit", "task", "chunk"};
@@ -77,14 +80,19 @@ static void write_ids(struct lines *l, uint32_t context)
 	}
 }
 
-static uint32_t node_of(const struct grain_graph *g, uint16_t cpu)
+static uint32_t *nodes_of_cpus(const struct grain_graph *g)
 {
+	uint32_t *nodes = malloc((UINT16_MAX + 1) * sizeof *nodes);
 	size_t i;
 
-	for (i = 0; i < g->stream->cpu_count; i++)
-		if (g->stream->cpus[i].cpu == cpu)
-			return g->stream->cpus[i].node;
-	return GRAIN_NONE;
+	if (!nodes)
+		return NULL;
+	for (i = 0; i <= UINT16_MAX; i++)
+		nodes[i] = GRAIN_NONE;
+	for (i = g->stream->cpu_count; i-- > 0;)
+		if (g->stream->cpus[i].cpu <= UINT16_MAX)
+			nodes[g->stream->cpus[i].cpu] = g->stream->cpus[i].node;
+	return nodes;
 }
 
 static void write_fragments(struct lines *l, const struct context *c)
@@ -97,6 +105,7 @@ static void write_fragments(struct lines *l, const struct context *c)
 	json_out__open(o, '[');
 	for (i = c->first_item; i < past; i++) {
 		const struct item *item = &g->items[i];
+		const struct spot *place = &g->places[item->place];
 
 		if (item->kind != GRAIN_FRAGMENT)
 			continue;
@@ -104,13 +113,13 @@ static void write_fragments(struct lines *l, const struct context *c)
 		json_out__key(o, "start_ns");
 		json_out__uint(o, item->start_ns);
 		KEY(o, "end_ns");
-		json_out__uint(o, item->end_ns);
+		json_out__uint(o, graph__item_end(g, i));
 		KEY(o, "tid");
-		json_out__uint(o, g->threads[item->thread].tid);
+		json_out__uint(o, g->threads[place->thread].tid);
 		KEY(o, "cpu");
-		json_out__uint(o, item->cpu);
+		json_out__uint(o, place->cpu);
 		KEY(o, "node");
-		node = node_of(g, item->cpu);
+		node = l->nodes[place->cpu];
 		if (node == GRAIN_NONE)
 			json_out__null(o);
 		else
@@ -132,7 +141,7 @@ static void write_times(struct lines *l, const struct context *c)
 	json_out__uint(o, c->exec_ns);
 	KEY(o, "cpu_ns");
 	if (l->graph->scheduler_seen)
-		json_out__uint(o, c->exec_ns > c->off_ns ? c->exec_ns - c->off_ns : 0);
+		json_out__uint(o, context__cpu(l->graph, c));
 	else
 		json_out__null(o);
 	KEY(o, "create_ns");
@@ -140,7 +149,7 @@ static void write_times(struct lines *l, const struct context *c)
 	KEY(o, "wait_ns");
 	json_out__uint(o, c->wait_ns);
 	KEY(o, "bookkeeping_ns");
-	json_out__uint(o, c->bookkeeping_ns);
+	json_out__uint(o, context__bookkeeping(l->graph, c));
 }
 
 static void write_bound(struct json_out *o, const struct grain_iterations *it, int64_t bound)
@@ -198,9 +207,9 @@ static void write_state(struct lines *l, uint32_t context)
 		KEY(o, "runtime");
 		json_out__bool(o, true);
 	}
-	if (c->lock_ns) {
+	if (context__lock(g, c)) {
 		KEY(o, "lock_ns");
-		json_out__uint(o, c->lock_ns);
+		json_out__uint(o, context__lock(g, c));
 	}
 	if (c->kind != GRAIN_TASK || !(c->task_flags & EVENT_TASK_DETACH))
 		return;
@@ -258,25 +267,27 @@ static void write_depend_waits(struct lines *l, const struct context *c)
 		json_out__close(o, ']');
 }
 
-static void write_metrics(struct lines *l, const struct context *c)
+static void write_metrics(struct lines *l, uint32_t context)
 {
+	const struct context *c = &l->graph->contexts[context];
 	struct json_out *o = l->out;
 
 	KEY(o, "counters");
-	json_out__open(o, '{');
-	json_out__close(o, '}');
+	json__write_counters(o, l->graph, context);
 	KEY(o, "parallel_benefit");
 	json_out__double(o, context__benefit(c));
 	KEY(o, "work_deviation");
-	json_out__null(o);
+	json_out__double(o, graph__deviation(l->graph, context));
 	KEY(o, "instantaneous_parallelism");
 	json_out__double(o, context__parallelism(c));
 	KEY(o, "scatter");
-	json_out__double(o, c->scatter);
+	json_out__double(o, context__scatter(l->graph, c));
 	KEY(o, "load_balance");
 	json_out__double(o, c->load_balance);
 	KEY(o, "memory_hierarchy_utilization");
-	json_out__null(o);
+	json_out__double(o, context__memory_utilization(l->graph, context));
+	KEY(o, "cache_miss_ratio");
+	json_out__double(o, context__miss_ratio(l->graph, context));
 	KEY(o, "critical");
 	json_out__bool(o, c->flags & CONTEXT_CRITICAL);
 	KEY(o, "incomplete");
@@ -307,7 +318,7 @@ static void write_line(struct lines *l, uint32_t context)
 	KEY(o, "join");
 	write_id(l, ID_JOIN, c->join);
 	write_bounds(l, context);
-	write_metrics(l, c);
+	write_metrics(l, context);
 	write_state(l, context);
 	write_dependences(l, context);
 	if (g->depend_wait_count)
@@ -322,14 +333,17 @@ int grain_graph__write_grains_json(const struct grain_graph *graph, FILE *out)
 	size_t i;
 
 	l.id = malloc(l.id_size);
+	l.nodes = nodes_of_cpus(graph);
 	l.out = json_out__new(out);
-	if (!l.id || !l.out) {
+	if (!l.id || !l.nodes || !l.out) {
 		free(l.id);
+		free(l.nodes);
 		free(l.out);
 		return -ENOMEM;
 	}
 	for (i = 0; i < graph->context_count && !l.out->error; i++)
 		write_line(&l, (uint32_t)i);
 	free(l.id);
+	free(l.nodes);
 	return json_out__finish(l.out);
 }

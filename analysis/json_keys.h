@@ -77,5 +77,19 @@ static inline void key_id_or_null(struct json_out *o, const char *key, const str
 /* json_loops.c: "loops", and "locks", "cancels" and "dependences" */
 void json__write_loops(struct json_out *o, const struct grain_graph *g);
 void json__write_locks(struct json_out *o, const struct grain_graph *g);
+/* json_metrics.c: "problems"; the counters of one context, an object; and those of a row of the profile */
+void json__write_problems(struct json_out *o, const struct grain_graph *g);
+void json__write_counters(struct json_out *o, const struct grain_graph *g, uint32_t context);
+void json__write_profile_counters(struct json_out *o, const struct grain_graph *g, size_t row);
+/* json_tasking.c: a row's task profile, null of chunks; "scheduling_points"; "task_depths"; "barriers" */
+void json__write_construct(struct json_out *o, const struct grain_graph *g, const struct grain_profile *p);
+void json__write_scheduling_points(struct json_out *o, const struct grain_graph *g);
+void json__write_task_depths(struct json_out *o, const struct grain_graph *g);
+void json__write_barriers(struct json_out *o, const struct grain_graph *g, uint32_t region);
+/* json_advice.c: "advice"; "what_if", with `count` questions before the usual ones */
+void json__write_advice(struct json_out *o, const struct grain_graph *g);
+struct grain_whatif_question;
+void json__write_whatif(struct json_out *o, const struct grain_graph *g,
+			const struct grain_whatif_question *questions, size_t count);
 
 #endif

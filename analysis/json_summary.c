@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The summary as JSON. */
+#include "analysis/grain_whatif.h"
 #include "analysis/graph.h"
 #include "analysis/graph_ids.h"
 #include "analysis/json_keys.h"
@@ -38,6 +39,8 @@ static void write_head(struct json_out *o, const struct grain_graph *g, uint64_t
 	key_uint(o, "start_ns", info->start_ns);
 	key_uint(o, "wall_ns", g->totals.wall_ns);
 	key_string(o, "source", info->source);
+	key_string(o, "unit", info->cycles ? "cycles" : "ns");
+	key_string(o, "times", info->times_derived ? "derived" : "observed");
 	json_out__key(o, "late");
 	json_out__bool(o, info->late);
 	json_out__key(o, "damaged");
@@ -63,6 +66,7 @@ static void write_head(struct json_out *o, const struct grain_graph *g, uint64_t
 	key_uint(o, "never_ended", t->never_ended);
 	key_uint(o, "unclosed_waits", t->unclosed_waits);
 	key_uint(o, "read_faults", t->read_faults);
+	key_uint(o, "dropped", t->dropped);
 	json_out__key(o, "losses");
 	json_out__open(o, '{');
 	for (i = 0; i < g->stream->loss_count; i++) {
@@ -74,6 +78,8 @@ static void write_head(struct json_out *o, const struct grain_graph *g, uint64_t
 	json_out__close(o, '}');
 	json_out__key(o, "conservation");
 	json_out__open(o, '{');
+	json_out__key(o, "claimed");
+	json_out__bool(o, !info->times_derived);
 	key_uint(o, "violations", t->conservation_violations);
 	key_string(o, "first", t->first_violation[0] ? t->first_violation : NULL);
 	json_out__close(o, '}');
@@ -82,36 +88,12 @@ static void write_head(struct json_out *o, const struct grain_graph *g, uint64_t
 	key_uint(o, "span_ns", g->totals.span_ns);
 	key_uint(o, "burdened_span_ns", g->totals.burdened_span_ns);
 	key_double(o, "average_parallelism", g->totals.average_parallelism);
+	key_double(o, "baseline_matched_percent", g->totals.baseline_matched_percent);
 	json_out__key(o, "overhead");
 	json_out__open(o, '{');
 	key_double(o, "events_per_s", g->totals.events_per_s);
 	key_double(o, "ns_per_event", info->ns_per_event);
 	key_double(o, "percent", g->totals.measuring_percent);
-	json_out__close(o, '}');
-}
-
-static void write_problems(struct json_out *o, const struct grain_graph *g)
-{
-	size_t i;
-
-	json_out__key(o, "problems");
-	json_out__open(o, '{');
-	for (i = 0; i < GRAIN_PROBLEM_COUNT; i++) {
-		const struct grain_problem_summary *p = &g->problems[i];
-
-		json_out__key(o, p->name);
-		json_out__open(o, '{');
-		json_out__key(o, "available");
-		json_out__bool(o, p->available);
-		if (p->available) {
-			key_double(o, "threshold", p->threshold);
-			key_uint(o, "grains", p->grains);
-			key_double(o, "percent", p->percent);
-		} else {
-			key_string(o, "why", p->why);
-		}
-		json_out__close(o, '}');
-	}
 	json_out__close(o, '}');
 }
 
@@ -144,7 +126,11 @@ static void write_definitions(struct json_out *o, const struct grain_graph *g)
 		key_stat(o, "exec_ns", &p->exec);
 		key_stat(o, "create_ns", &p->create);
 		key_stat(o, "wait_ns", &p->wait);
+		json__write_construct(o, g, p);
 		key_uint(o, "critical_path_ns", p->critical_path_ns);
+		key_double(o, "preemption_share", p->preemption_share);
+		key_double(o, "work_deviation", p->work_deviation);
+		json__write_profile_counters(o, g, i);
 		json_out__key(o, "problems");
 		json_out__open(o, '{');
 		for (k = 0; k < GRAIN_PROBLEM_COUNT; k++) {
@@ -183,6 +169,7 @@ static void write_regions(struct json_out *o, const struct grain_graph *g)
 		key_uint(o, "tasks", r->tasks);
 		key_double(o, "load_balance", r->load_balance);
 		key_uint(o, "max_active_tasks_per_thread", r->max_active);
+		json__write_barriers(o, g, (uint32_t)i);
 		json_out__key(o, "incomplete");
 		json_out__bool(o, r->incomplete);
 		json_out__close(o, '}');
@@ -204,23 +191,19 @@ static void write_tables(struct json_out *o, const struct grain_graph *g)
 		json_out__close(o, '}');
 	}
 	json_out__close(o, ']');
-	json_out__key(o, "advice");
-	json_out__open(o, '[');
-	for (i = 0; i < g->advice_count; i++) {
-		const struct grain_advice *a = &g->advice[i].public;
-
-		json_out__open(o, '{');
-		key_string(o, "problem", g->problems[a->problem].name);
-		key_source(o, g, a->definition);
-		key_string(o, "finding", a->finding);
-		key_string(o, "text", a->text);
-		key_uint(o, "saves_ns", a->saves_ns);
-		json_out__close(o, '}');
-	}
-	json_out__close(o, ']');
+	json__write_scheduling_points(o, g);
+	json__write_task_depths(o, g);
+	json__write_advice(o, g);
 }
 
 int grain_graph__write_summary_json(const struct grain_graph *graph, uint64_t job, FILE *out)
+{
+	return grain_graph__write_summary_json_whatif(graph, job, NULL, 0, out);
+}
+
+int grain_graph__write_summary_json_whatif(const struct grain_graph *graph, uint64_t job,
+					   const struct grain_whatif_question *questions, size_t count,
+					   FILE *out)
 {
 	struct json_out *o = json_out__new(out);
 
@@ -228,12 +211,13 @@ int grain_graph__write_summary_json(const struct grain_graph *graph, uint64_t jo
 		return -ENOMEM;
 	json_out__open(o, '{');
 	write_head(o, graph, job);
-	write_problems(o, graph);
+	json__write_problems(o, graph);
 	write_definitions(o, graph);
 	write_regions(o, graph);
 	json__write_loops(o, graph);
 	json__write_locks(o, graph);
 	write_tables(o, graph);
+	json__write_whatif(o, graph, questions, count);
 	json_out__close(o, '}');
 	json_out__line(o);
 	return json_out__finish(o);

@@ -11,6 +11,10 @@
 #include <string.h>
 
 #define MAX_MEMBERS (1u << 20)
+/* From the first event to the last: a year and seven weeks. */
+#define MAX_NS (UINT64_C(1) << 55)
+/* Of all threads together, so that sums of times do not overflow; 146 years. */
+#define MAX_THREAD_NS (UINT64_C(1) << 62)
 
 enum { SEEN_CREATE = 1, SEEN_BEGIN = 2, SEEN_END = 4, SEEN_DISCARD = 8 };
 struct log_check {
@@ -25,22 +29,23 @@ struct log_check {
 	/* By dense number. */
 	uint8_t *task_seen, *region_ended;
 	uint32_t task_max, region_max, loop_max, taskloop_max, taskloop_count;
+	uint64_t observed_ns; /* sum of the times that threads have been observed */
 };
 
-static int thread_of(struct log_check *c, uint32_t tid, struct log_thread **out)
+static int thread_of(struct log_check *c, const struct event *e, struct log_thread **out)
 {
-	uint32_t index = number_map__get(&c->thread_of, tid);
+	uint32_t index = number_map__get(&c->thread_of, e->tid);
 
 	if (index == GRAIN_NONE) {
-		int error = array__grow(&c->stacks.threads, c->stacks.thread_count,
-					sizeof(*c->stacks.threads), c->budget);
+		int error = log_stacks__add_thread(&c->stacks, e->tid, &index);
 
-		index = c->stacks.thread_count;
 		if (!error)
-			error = number_map__put(&c->thread_of, tid, index);
+			error = budget__take(c->budget, 4 * sizeof(struct number_map_slot));
+		if (!error)
+			error = number_map__put(&c->thread_of, e->tid, index);
 		if (error)
 			return error;
-		c->stacks.threads[c->stacks.thread_count++] = (struct log_thread){.tid = tid};
+		c->stacks.threads[index].last_ns = e->time_ns;
 	}
 	*out = &c->stacks.threads[index];
 	return 0;
@@ -57,23 +62,6 @@ static void trouble(struct log_check *c, uint32_t task, unsigned bit)
 {
 	if (task != GRAIN_NONE)
 		c->stream->task_trouble[task] |= (uint8_t)bit;
-}
-
-static void mark_lost(struct log_check *c, uint32_t tid)
-{
-	for (uint32_t i = 0; i < c->stacks.thread_count; i++) {
-		const struct log_thread *t = &c->stacks.threads[i];
-
-		for (size_t k = 0; k < t->depth && (tid == 0 || tid == t->tid); k++) {
-			const struct log_frame *f = &t->frames[k];
-
-			if (f->kind == EVENT_TASK_BEGIN)
-				trouble(c, f->id, EVENT_TROUBLE_LOST);
-			else if ((f->kind == EVENT_MEMBER_BEGIN || f->kind == EVENT_REGION_BEGIN) &&
-				 f->id != GRAIN_NONE)
-				c->stream->region_trouble[f->id] |= EVENT_TROUBLE_LOST;
-		}
-	}
 }
 
 /* The kind of event that opens what this one ends; EVENT_KIND_MAX when it ends nothing. */
@@ -99,9 +87,9 @@ static enum event_kind opener(uint8_t kind)
 	}
 }
 
-static const char *closes(struct log_thread *t, struct event *e)
+static const char *closes(struct log_check *c, struct log_thread *t, struct event *e)
 {
-	struct log_frame *top = t->depth ? &t->frames[t->depth - 1] : NULL;
+	const struct log_frame *top = log_stacks__top(&c->stacks, t);
 	bool single = e->kind == EVENT_SINGLE_END, wait = e->kind == EVENT_WAIT_END;
 
 	if (!top || top->kind != opener(e->kind) || (!single && !wait && top->id != e->id) ||
@@ -109,26 +97,46 @@ static const char *closes(struct log_thread *t, struct event *e)
 		return "is not the end of what is open on its thread";
 	if (single)
 		e->value = top->value;
-	t->depth--;
+	log_stacks__pop(&c->stacks, t);
 	return NULL;
 }
 
 /* Whether an event that starts something may stand here. */
-static const char *starts(const struct log_thread *t)
+static const char *starts(const struct log_check *c, const struct log_thread *t)
 {
-	if (t->depth && t->frames[t->depth - 1].kind == EVENT_WAIT_BEGIN)
+	const struct log_frame *top = log_stacks__top(&c->stacks, t);
+
+	if (top && top->kind == EVENT_WAIT_BEGIN)
 		return "cannot occur while the thread is inside a wait";
-	if (t->depth && t->frames[t->depth - 1].kind == EVENT_CREATE_BEGIN)
+	if (top && top->kind == EVENT_CREATE_BEGIN)
 		return "cannot occur while the thread is inside the creation of a task";
 	return NULL;
 }
 
-static const char *in_loop(const struct log_thread *t, const struct event *e, uint8_t kind)
+static const char *in_loop(const struct log_check *c, const struct log_thread *t, const struct event *e,
+			   uint8_t kind)
 {
-	const struct log_frame *top = t->depth ? &t->frames[t->depth - 1] : NULL;
+	const struct log_frame *top = log_stacks__top(&c->stacks, t);
 
 	return top && top->kind == kind && top->id == e->id ? NULL
 							    : "is not directly inside its loop or sections";
+}
+
+/*
+ * Dependences are said where their task is created: so those of siblings come
+ * in the order of creation, and no cycle can be made of them.
+ */
+static const char *depends(const struct log_check *c, const struct log_thread *t, const struct event *e)
+{
+	const struct log_frame *top = log_stacks__top(&c->stacks, t);
+
+	if (e->id == GRAIN_NONE)
+		return top && top->kind == EVENT_WAIT_BEGIN && top->sub == EVENT_WAIT_TASKWAIT_DEPEND
+			       ? NULL
+			       : "without task= is not inside a taskwait-depend";
+	return top && top->kind == EVENT_CREATE_BEGIN && top->id == e->id
+		       ? NULL
+		       : "is not inside its task's creation";
 }
 
 static const char *member_begins(struct log_check *c, const struct event *e, int *error)
@@ -262,17 +270,23 @@ static const char *one_event(struct log_check *c, struct event *e, int *error)
 	struct log_thread *t;
 	const char *wrong;
 
-	*error = thread_of(c, e->tid, &t);
+	*error = thread_of(c, e, &t);
 	if (*error)
 		return NULL;
-	t->cpu = e->cpu;
+	if (e->time_ns - c->stream->events[0].time_ns > MAX_NS)
+		return "is more than a year after the first event";
+	if (e->time_ns - t->last_ns > MAX_THREAD_NS - c->observed_ns)
+		return "makes the threads' times more than can be added up";
 	/* Before its number counts as seen: a dropped event must leave no trace. */
 	if (opener(e->kind) == EVENT_KIND_MAX && e->kind < EVENT_LOCK_BEGIN && e->kind != EVENT_TASK_BEGIN &&
 	    e->kind != EVENT_TASK_SWITCH && e->kind != EVENT_DEPEND && e->kind != EVENT_THREAD_END) {
-		wrong = starts(t);
+		wrong = starts(c, t);
 		if (wrong)
 			return wrong;
 	}
+	c->observed_ns += e->time_ns - t->last_ns;
+	t->last_ns = e->time_ns;
+	t->cpu = e->cpu;
 	wrong = number(c, e);
 	if (wrong)
 		return wrong;
@@ -283,15 +297,14 @@ static const char *one_event(struct log_check *c, struct event *e, int *error)
 		t->begun = true;
 		return NULL;
 	case EVENT_THREAD_END:
-		if (t->depth)
+		if (log_stacks__top(&c->stacks, t))
 			return "ends a thread on which something is open";
 		t->begun = false;
 		return NULL;
 	case EVENT_TASK_SWITCH:
-		*error = log_stacks__resume(&c->stacks, e->id, t);
-		return NULL;
+		return log_stacks__resume(&c->stacks, e->id, t);
 	case EVENT_LOST:
-		mark_lost(c, e->tid);
+		++*(e->tid ? &t->losses : &c->stacks.losses);
 		if (__builtin_add_overflow(c->stream->truth.lost, e->value, &c->stream->truth.lost))
 			c->stream->truth.lost = UINT64_MAX;
 		return NULL;
@@ -299,21 +312,17 @@ static const char *one_event(struct log_check *c, struct event *e, int *error)
 		wrong = member_begins(c, e, error);
 		break;
 	case EVENT_CHUNK_BEGIN:
-		wrong = in_loop(t, e, EVENT_LOOP_BEGIN);
+		wrong = in_loop(c, t, e, EVENT_LOOP_BEGIN);
 		break;
 	case EVENT_SECTION_BEGIN:
-		wrong = in_loop(t, e, EVENT_SECTIONS_BEGIN);
+		wrong = in_loop(c, t, e, EVENT_SECTIONS_BEGIN);
 		break;
 	case EVENT_TASK_BEGIN:
-		c->stacks.task_thread[e->id] = (uint32_t)(t - c->stacks.threads);
 		break;
 	case EVENT_TASK_SUSPEND:
-		return log_stacks__suspend(&c->stacks, t, e->id, error);
+		return log_stacks__suspend(&c->stacks, t, e->id);
 	case EVENT_DEPEND:
-		if (e->id == GRAIN_NONE && (!t->depth || t->frames[t->depth - 1].kind != EVENT_WAIT_BEGIN ||
-					    t->frames[t->depth - 1].sub != EVENT_WAIT_TASKWAIT_DEPEND))
-			return "without task= is not inside a taskwait-depend";
-		return NULL;
+		return depends(c, t, e);
 	case EVENT_GROUP_BEGIN:
 		return NULL;
 	default:
@@ -321,7 +330,7 @@ static const char *one_event(struct log_check *c, struct event *e, int *error)
 			return NULL;
 		if (opener(e->kind) == EVENT_KIND_MAX)
 			break;
-		wrong = closes(t, e);
+		wrong = closes(c, t, e);
 		if (!wrong && e->kind == EVENT_TASK_END)
 			c->task_seen[e->id] |= SEEN_END;
 		if (!wrong && e->kind == EVENT_REGION_END)
@@ -338,7 +347,7 @@ static const char *one_event(struct log_check *c, struct event *e, int *error)
 /* A worker that has not left the barrier of a region that is over: nothing is missing. */
 static bool leaving(const struct log_check *c, const struct log_thread *t, const struct log_frame *wait)
 {
-	const struct log_frame *member = t->depth ? &t->frames[t->depth - 1] : NULL;
+	const struct log_frame *member = log_stacks__top(&c->stacks, t);
 
 	return wait->kind == EVENT_WAIT_BEGIN && wait->sub == EVENT_WAIT_BARRIER_IMPLICIT && member &&
 	       member->kind == EVENT_MEMBER_BEGIN && member->id != GRAIN_NONE && c->region_ended[member->id];
@@ -346,11 +355,12 @@ static bool leaving(const struct log_check *c, const struct log_thread *t, const
 
 static int close_frame(struct log_check *c, struct log_thread *t, uint64_t time)
 {
-	struct log_frame f = t->frames[--t->depth];
+	struct log_frame f = *log_stacks__top(&c->stacks, t);
 	struct event *e = event_stream__push(c->stream, c->budget);
 
 	if (!e)
 		return -E2BIG;
+	log_stacks__pop(&c->stacks, t);
 	e->time_ns = time;
 	e->tid = t->tid;
 	e->cpu = t->cpu;
@@ -364,10 +374,10 @@ static int close_frame(struct log_check *c, struct log_thread *t, uint64_t time)
 	if (f.kind == EVENT_TASK_BEGIN) {
 		trouble(c, f.id, EVENT_TROUBLE_NO_END);
 	} else if (leaving(c, t, &f)) {
-		t->frames[t->depth - 1].left = true;
+		log_stacks__top(&c->stacks, t)->left = true;
 	} else if (f.kind == EVENT_WAIT_BEGIN || f.kind == EVENT_CREATE_BEGIN) {
 		c->stream->truth.unclosed_waits += f.kind == EVENT_WAIT_BEGIN;
-		trouble(c, log_thread__task(t, t->depth), EVENT_TROUBLE_WAIT);
+		trouble(c, log_stacks__task(&c->stacks, t), EVENT_TROUBLE_WAIT);
 		if (f.kind == EVENT_CREATE_BEGIN)
 			trouble(c, f.id, EVENT_TROUBLE_WAIT);
 	} else if ((f.kind == EVENT_REGION_BEGIN || f.kind == EVENT_MEMBER_BEGIN) && !f.left &&
@@ -387,7 +397,7 @@ static int close_all(struct log_check *c)
 		struct log_thread *t = &c->stacks.threads[i];
 		struct event *e;
 
-		while (t->depth && !error)
+		while (log_stacks__top(&c->stacks, t) && !error)
 			error = close_frame(c, t, time);
 		if (error || !t->begun)
 			continue;
@@ -402,7 +412,7 @@ static int close_all(struct log_check *c)
 	/* A task that is suspended for good is on no thread on which it could end. */
 	for (uint32_t i = 0; i < s->task_count; i++)
 		if ((c->task_seen[i] & (SEEN_BEGIN | SEEN_END)) == SEEN_BEGIN &&
-		    c->stacks.task_thread[i] & LOG_PARKED)
+		    log_stacks__is_suspended(&c->stacks, i))
 			trouble(c, i, EVENT_TROUBLE_NO_END);
 	return error;
 }
@@ -464,7 +474,7 @@ static int prepare(struct log_check *c)
 	c->region_in_file = table(c->region_max, 1, 0, b, &error);
 	c->region_ended = table(c->region_max, 1, 0, b, &error);
 	c->task_seen = table(c->task_max, 1, 0, b, &error);
-	c->stacks.task_thread = table(c->task_max, sizeof(uint32_t), 0, b, &error);
+	c->stacks.task_segment = table(c->task_max, sizeof(uint32_t), 0, b, &error);
 	s->task_trouble = table(c->task_max, 1, 0, b, &error);
 	s->region_trouble = table(c->region_max, 1, 0, b, &error);
 	for (size_t i = 0; i < s->count && !error; i++) {
@@ -504,7 +514,10 @@ int log_check__run(struct event_stream *stream, uint32_t *lines, const char *pat
 	struct log_check c = {.stream = stream,
 			      .lines = lines,
 			      .budget = budget,
-			      .stacks = {.budget = budget, .parking_free = GRAIN_NONE}};
+			      .stacks = {.stream = stream,
+					 .budget = budget,
+					 .free_frame = GRAIN_NONE,
+					 .free_segment = GRAIN_NONE}};
 	uint32_t known_loops = stream->loop_count;
 	size_t kept = 0;
 	int error = prepare(&c);
@@ -519,16 +532,20 @@ int log_check__run(struct event_stream *stream, uint32_t *lines, const char *pat
 		if (error)
 			break;
 		if (!wrong) {
+			lines[kept] = lines[i];
 			stream->events[kept++] = e;
 			continue;
 		}
 		stream->info.damaged = true;
+		stream->truth.dropped++;
 		if (!keep_going)
 			error = load_error(err, -EBADMSG,
 					   "%s: line %u: this %s %s; --keep-going analyses the rest", path,
 					   lines[i], event_kind__name(e.kind), wrong);
 	}
 	if (!error) {
+		for (size_t i = kept; i < stream->count; i++)
+			lines[i] = 0;
 		stream->count = kept;
 		error = close_all(&c);
 	}

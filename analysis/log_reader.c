@@ -83,6 +83,16 @@ static int meta_line(struct log_reader *r, const char *line, size_t bytes)
 	return error;
 }
 
+/* A line that is left out: 0 when the rest is to be analysed. */
+static int drop_line(struct log_reader *r, int error)
+{
+	if (error != -EBADMSG || !r->keep_going)
+		return error;
+	r->stream->info.damaged = true;
+	r->stream->truth.dropped++;
+	return 0;
+}
+
 static int one_line(struct log_reader *r, const char *line, size_t bytes)
 {
 	int error;
@@ -91,24 +101,28 @@ static int one_line(struct log_reader *r, const char *line, size_t bytes)
 	if (r->line == 1) {
 		if (bytes == 11 && memcmp(line, "grain-log 1", 11) == 0)
 			return 0;
+		if (bytes == 12 && memcmp(line, "grain-log 1\r", 12) == 0) {
+			load_error(r->err, -EBADMSG,
+				   "%s: line 1: lines end with CR LF; convert the file to LF alone", r->path);
+			return -EPROTO;
+		}
 		load_error(r->err, -EBADMSG,
 			   "%s: line 1: an event log of version 1 starts with \"grain-log 1\"", r->path);
 		return -EPROTO;
 	}
 	if (bytes == 0 || line[0] == '#')
 		return 0;
+	if (bytes > LINE_MAX_BYTES)
+		return drop_line(r, log_reader__broken(r, "longer than %u bytes", LINE_MAX_BYTES));
 	error = line[0] == '@' ? meta_line(r, line, bytes) : log_reader__event(r, line, bytes);
-	if (error == -EBADMSG && r->keep_going) {
-		r->stream->info.damaged = true;
-		error = 0;
-	}
-	return error;
+	return drop_line(r, error);
 }
 
 static int all_lines(struct log_reader *r, int fd, char *buffer)
 {
 	size_t have = 0;
 	uint64_t done = 0;
+	bool skipping = false; /* the rest of a line that is too long */
 	struct stat st;
 	ssize_t n;
 	int error;
@@ -127,29 +141,31 @@ static int all_lines(struct log_reader *r, int fd, char *buffer)
 		have += (size_t)n;
 		end = buffer + have;
 		while ((lf = memchr(line, '\n', (size_t)(end - line)))) {
-			error = one_line(r, line, (size_t)(lf - line));
+			error = skipping ? 0 : one_line(r, line, (size_t)(lf - line));
 			if (error)
 				return error;
+			skipping = false;
 			line = lf + 1;
 		}
 		have = (size_t)(end - line);
-		memmove(buffer, line, have);
-		if (have >= LINE_MAX_BYTES) {
-			r->line++;
-			log_reader__broken(r, "longer than %u bytes; this is not an event log",
-					   LINE_MAX_BYTES);
-			return -EPROTO;
+		if (have > LINE_MAX_BYTES && !skipping) {
+			error = one_line(r, line, have);
+			if (error)
+				return error;
+			skipping = true;
 		}
+		if (skipping)
+			have = 0;
+		memmove(buffer, line, have);
 		done += (size_t)n;
 		if (r->opts && r->opts->progress && st.st_size > 0)
 			r->opts->progress(r->opts->progress_ctx, (double)done / (double)st.st_size);
 	}
 	if (have) {
 		r->line++;
-		error = log_reader__broken(r, "the file ends inside this line");
-		if (!r->keep_going)
+		error = drop_line(r, log_reader__broken(r, "the file ends inside this line"));
+		if (error)
 			return error;
-		r->stream->info.damaged = true;
 	}
 	if (r->line == 0) {
 		load_error(r->err, -EBADMSG, "%s: is empty", r->path);
@@ -168,6 +184,36 @@ static int check_sources(struct log_reader *r)
 			return log_reader__broken(r, "no @source line declares source %u",
 						  r->stream->sources[i].number);
 		r->stream->info.damaged = true;
+	}
+	return 0;
+}
+
+/* Every counter that is read has to have a name. */
+static int check_counters(struct log_reader *r)
+{
+	struct event_stream *s = r->stream;
+
+	for (size_t i = 0; i < s->counter_count; i++) {
+		struct event_counter *counter = &s->counters[i];
+		char name[16], line[48];
+		int error;
+
+		if (counter->name)
+			continue;
+		r->line = r->counter_lines[i];
+		if (!r->keep_going)
+			return log_reader__broken(r, "no @counter line declares counter %u", counter->number);
+		s->info.damaged = true;
+		snprintf(name, sizeof(name), "c%u", counter->number);
+		counter->name = strdup(name);
+		if (!counter->name)
+			return -ENOMEM;
+		/* As if it were declared here, after all others. */
+		counter->order = (uint32_t)(UINT32_MAX - s->counter_count + i);
+		snprintf(line, sizeof(line), "@counter %u name=%s", counter->number, name);
+		error = event_stream__add_verbatim(s, line, strlen(line), &r->budget);
+		if (error)
+			return error;
 	}
 	return 0;
 }
@@ -192,6 +238,8 @@ int log_reader__read(int fd, const char *path, const struct grain_load_opts *opt
 	free(r.thread_times);
 	if (!error)
 		error = check_sources(&r);
+	if (!error)
+		error = check_counters(&r);
 	if (!error) {
 		r.stream->truth.events = r.stream->count;
 		error = log_reader__know_loops(&r, r.loops.used);
@@ -203,6 +251,8 @@ int log_reader__read(int fd, const char *path, const struct grain_load_opts *opt
 					   r.stream->count, &r.budget);
 	if (!error)
 		error = log_check__run(r.stream, r.lines, path, r.keep_going, &r.budget, err);
+	if (!error)
+		error = event_stream__place_readings(r.stream, r.lines, r.stream->truth.events, &r.budget);
 	free(r.lines);
 	free(r.source_lines);
 	number_map__free(&r.regions);

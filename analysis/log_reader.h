@@ -16,7 +16,8 @@ struct log_reader {
 	struct number_map tasks, regions, loops, taskloops, sources, threads;
 	uint64_t *thread_times;
 	uint32_t thread_count, last_tid, last_thread;
-	uint32_t *lines;	/* of the events */
+	uint32_t *lines;			    /* of the events */
+	uint32_t counter_lines[EVENT_COUNTERS_MAX]; /* by index: where a counter was first read */
 	uint32_t *source_lines; /* where a source was first mentioned; 0 once it is declared */
 	uint32_t line;
 	bool keep_going;

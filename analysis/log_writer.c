@@ -12,7 +12,8 @@ struct log_writer {
 	char *text; /* capacity: OUT_BYTES + LINE_ROOM */
 	size_t used;
 	int error;
-	uint8_t *told; /* tasks whose trouble has been written */
+	uint8_t *told;	/* tasks whose trouble has been written */
+	size_t reading; /* the next one */
 };
 
 #define OUT_BYTES (256u << 10)
@@ -219,6 +220,10 @@ static void put_values(struct log_writer *w, const struct event *e)
 	case EVENT_WAIT_END:
 		put(w, " kind=");
 		put(w, event_wait_names[e->sub]);
+		if (e->kind == EVENT_WAIT_END && e->extra) {
+			put_key(w, " own=", e->extra - 1);
+			put(w, e->value ? " part=1" : "");
+		}
 		put_source(w, e);
 		break;
 	case EVENT_GROUP_BEGIN:
@@ -285,6 +290,16 @@ static void put_values(struct log_writer *w, const struct event *e)
 	case EVENT_THREAD_END:
 	case EVENT_KIND_MAX:
 		break;
+	}
+}
+
+static void put_readings(struct log_writer *w, size_t event)
+{
+	const struct event_stream *s = w->stream;
+
+	for (; w->reading < s->reading_count && s->readings[w->reading].event == event; w->reading++) {
+		put_key(w, " c", s->counters[s->readings[w->reading].counter].number);
+		put_key(w, "=", s->readings[w->reading].value);
 	}
 }
 
@@ -357,6 +372,8 @@ static void print_metadata(struct log_writer *w)
 	print_number(w, " never_ended=", t->never_ended);
 	print_number(w, " unclosed_waits=", t->unclosed_waits);
 	print_number(w, " read_faults=", t->read_faults);
+	if (t->dropped)
+		print_number(w, " dropped=", t->dropped);
 	print_number(w, " damaged=", s->info.damaged);
 	print(w, "\n", "");
 }
@@ -384,6 +401,7 @@ int event_stream__write_log(const struct event_stream *stream, FILE *out)
 		put(&w, " ");
 		put(&w, event_kind__name(e->kind));
 		put_values(&w, e);
+		put_readings(&w, i);
 		put(&w, "\n");
 	}
 	flush(&w);

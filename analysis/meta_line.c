@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_NODES 1024
+
 struct parse {
 	const char *cursor, *end;
 	struct event_stream *stream;
@@ -139,8 +141,49 @@ static int capture(struct parse *p)
 			error = take_u64(p, &late, &f);
 			if (!error)
 				info->late = late != 0;
+		} else if (field__is(&f, "unit")) {
+			info->cycles = field__value_is(&f, "cycles");
+		} else if (field__is(&f, "times")) {
+			info->times_derived = field__value_is(&f, "derived");
 		}
 	}
+	return error;
+}
+
+static void forget_text(const char *text)
+{
+	if (text && text[0])
+		free((char *)text);
+}
+
+/* All that a line says of the process, or, when something in it is wrong, nothing. */
+static int into_info(struct parse *p, int (*parse)(struct parse *))
+{
+	struct event_stream *to = p->stream, said = {.info = to->info};
+	const char **texts[][2] = {{&to->info.host, &said.info.host},
+				   {&to->info.kernel, &said.info.kernel},
+				   {&to->info.exe, &said.info.exe},
+				   {&to->info.command, &said.info.command},
+				   {&to->info.runtime, &said.info.runtime},
+				   {&to->info.source, &said.info.source}};
+	size_t count = sizeof(texts) / sizeof(texts[0]);
+	int error;
+
+	for (size_t i = 0; i < count; i++)
+		*texts[i][1] = NULL;
+	p->stream = &said;
+	error = parse(p);
+	p->stream = to;
+	for (size_t i = 0; i < count; i++) {
+		if (error)
+			forget_text(*texts[i][1]);
+		else if (*texts[i][1])
+			forget_text(*texts[i][0]);
+		else
+			*texts[i][1] = *texts[i][0];
+	}
+	if (!error)
+		to->info = said.info;
 	return error;
 }
 
@@ -173,6 +216,76 @@ static int cpu(struct parse *p)
 	if (!error)
 		s->cpus[s->cpu_count++] = c;
 	return error;
+}
+
+static int one_distance(struct parse *p, uint32_t from, uint32_t to, uint32_t distance)
+{
+	struct event_stream *s = p->stream;
+	int error = array__grow(&s->distances, s->distance_count, sizeof(*s->distances), p->budget);
+
+	if (!error)
+		s->distances[s->distance_count++] =
+			(struct event_distance){.from = from, .to = to, .distance = distance};
+	return error;
+}
+
+/* @distance FROM to-node-0 to-node-1 ... */
+static int distances(struct parse *p)
+{
+	struct field f;
+	uint32_t from, value, to = 0;
+	int rc = next(p, &f), error = 0;
+
+	if (rc < 0)
+		return rc;
+	if (rc == 0 || f.key_bytes || !field__u32(&f, &from) || from >= MAX_NODES) {
+		snprintf(p->why, 128, "@distance needs the number of a node");
+		return -EBADMSG;
+	}
+	while (!error && (rc = next(p, &f)) != 0) {
+		if (rc < 0)
+			return rc;
+		if (f.key_bytes)
+			continue;
+		if (to == MAX_NODES || !field__u32(&f, &value))
+			return bad(p, "not a distance:", &f);
+		error = one_distance(p, from, to++, value);
+	}
+	return error;
+}
+
+/* @counter NUMBER name=NAME */
+static int counter(struct parse *p)
+{
+	struct field f;
+	uint32_t number;
+	char *name = NULL;
+	int rc = next(p, &f), error = 0;
+
+	if (rc < 0)
+		return rc;
+	if (rc == 0 || f.key_bytes || !field__u32(&f, &number)) {
+		snprintf(p->why, 128, "@counter needs its number");
+		return -EBADMSG;
+	}
+	while (!error && (rc = next(p, &f)) > 0)
+		if (field__is(&f, "name"))
+			error = take_own(&name, &f);
+	if (rc < 0 || error) {
+		free(name);
+		return rc < 0 ? rc : error;
+	}
+	if (!name || !name[0]) {
+		free(name);
+		snprintf(p->why, 128, "@counter needs name=");
+		return -EBADMSG;
+	}
+	error = event_stream__declare_counter(p->stream, number, name, p->budget);
+	if (error == -EEXIST)
+		snprintf(p->why, 128, "counter %u or its name is declared twice", number);
+	else if (error == -EDOM)
+		snprintf(p->why, 128, "more than %d counters", EVENT_COUNTERS_MAX);
+	return error == -EEXIST || error == -EDOM ? -EBADMSG : error;
 }
 
 static int source(struct parse *p, struct meta *out)
@@ -264,7 +377,7 @@ static int truth(struct parse *p, struct meta_truth *out)
 #define COUNTER(name) {#name, offsetof(struct grain_truth, name)}
 		COUNTER(events),	 COUNTER(lost),	       COUNTER(unmatched_begins),
 		COUNTER(unmatched_ends), COUNTER(never_begun), COUNTER(never_ended),
-		COUNTER(unclosed_waits), COUNTER(read_faults),
+		COUNTER(unclosed_waits), COUNTER(read_faults), COUNTER(dropped),
 #undef COUNTER
 	};
 	struct field f;
@@ -291,6 +404,7 @@ int meta__line(struct event_stream *stream, const char *line, size_t bytes, stru
 	       struct budget *budget, struct meta *out, char why[128])
 {
 	struct parse p = {line, line + bytes, stream, budget, why};
+	size_t known = stream->distance_count;
 	struct field name;
 	int error = 0;
 
@@ -324,13 +438,19 @@ int meta__line(struct event_stream *stream, const char *line, size_t bytes, stru
 	if (field__value_is(&name, "@truth"))
 		return truth(&p, truth_line);
 	if (field__value_is(&name, "@machine"))
-		error = machine(&p);
+		error = into_info(&p, machine);
 	else if (field__value_is(&name, "@process"))
-		error = process(&p);
+		error = into_info(&p, process);
 	else if (field__value_is(&name, "@capture"))
-		error = capture(&p);
+		error = into_info(&p, capture);
 	else if (field__value_is(&name, "@cpu"))
 		error = cpu(&p);
+	else if (field__value_is(&name, "@distance"))
+		error = distances(&p);
+	else if (field__value_is(&name, "@counter"))
+		error = counter(&p);
+	if (error)
+		stream->distance_count = known;
 	return error ? error : event_stream__add_verbatim(stream, line, bytes, budget);
 }
 
@@ -346,5 +466,7 @@ void meta_truth__apply(const struct meta_truth *given, struct event_stream *stre
 	t->lost = g->lost;
 	t->unmatched_ends = g->unmatched_ends;
 	t->read_faults = g->read_faults;
+	if (__builtin_add_overflow(t->dropped, g->dropped, &t->dropped))
+		t->dropped = UINT64_MAX;
 	t->unclosed_waits = g->unclosed_waits > t->unclosed_waits ? g->unclosed_waits : t->unclosed_waits;
 }

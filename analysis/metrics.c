@@ -66,40 +66,6 @@ double metrics__median_distance(uint64_t *values, size_t n)
 	       2;
 }
 
-int metrics__cores(struct grain_graph *g, uint32_t **cores, size_t *count)
-{
-	const struct event_stream *stream = g->stream;
-	size_t i;
-	int error;
-
-	if (metrics__scatter_reason(g))
-		return 0;
-	error = memory__array(&g->memory, UINT16_MAX + 1, sizeof **cores, (void **)cores);
-	if (error < 0)
-		return error;
-	*count = UINT16_MAX + 1;
-	for (i = 0; i < *count; i++)
-		(*cores)[i] = GRAIN_NONE;
-	for (i = 0; i < stream->cpu_count; i++)
-		if (stream->cpus[i].cpu < *count)
-			(*cores)[stream->cpus[i].cpu] = stream->cpus[i].core;
-	return 0;
-}
-
-bool metrics__core_of(const struct grain_graph *g, const struct context *c, const uint32_t *cores,
-		      size_t count, uint64_t *core)
-{
-	uint16_t cpu;
-
-	if (c->flags & CONTEXT_INCOMPLETE || !c->item_count)
-		return false;
-	cpu = g->items[c->first_item].cpu;
-	if (cpu >= count || cores[cpu] == GRAIN_NONE)
-		return false;
-	*core = cores[cpu];
-	return true;
-}
-
 /* Rooms ascend: the tightest that is enough is found by halving. */
 uint32_t metrics__pack(uint64_t *sizes, size_t n, uint64_t capacity, uint32_t limit, uint64_t *room)
 {
@@ -131,27 +97,23 @@ uint32_t metrics__pack(uint64_t *sizes, size_t n, uint64_t capacity, uint32_t li
 	return bins;
 }
 
-void running_stat__add(struct running_stat *s, uint64_t value)
-{
-	double from_mean = (double)value - s->stat.mean;
-
-	if (s->count == 0 || value < s->stat.min)
-		s->stat.min = value;
-	if (value > s->stat.max)
-		s->stat.max = value;
-	s->stat.sum += value;
-	s->count++;
-	s->stat.mean += from_mean / (double)s->count;
-	s->squares += from_mean * ((double)value - s->stat.mean);
-}
-
 struct grain_stat running_stat__result(const struct running_stat *s)
 {
-	struct grain_stat stat = s->stat;
+	struct grain_stat stat = {.sum = s->sum, .min = s->min, .max = s->max};
+	unsigned __int128 about;
+	uint64_t whole;
+	double rest;
 
-	if (s->count) {
-		stat.mean = (double)stat.sum / (double)s->count;
-		stat.stddev = sqrt(s->squares > 0 ? s->squares / (double)s->count : 0);
-	}
+	if (!s->count)
+		return stat;
+	stat.mean = (double)s->sum / (double)s->count;
+	/* Squares of the distances from the mean's whole part, and what the rest takes off. */
+	whole = s->sum / s->count;
+	rest = (double)(s->sum % s->count) / (double)s->count;
+	about = s->squares - (unsigned __int128)2 * whole * s->sum +
+		(unsigned __int128)whole * whole * s->count;
+	stat.stddev = sqrt(fmax(0, (double)about / (double)s->count - rest * rest));
+	if (s->squares == ~(unsigned __int128)0)
+		stat.stddev = NAN;
 	return stat;
 }

@@ -9,14 +9,23 @@
 double metrics__median(uint64_t *values, size_t n);
 /* Of |a - b| over all pairs; NAN for fewer than two values. Reorders values. */
 double metrics__median_distance(uint64_t *values, size_t n);
-/* Why scatter is absent, NULL when it can be computed. */
-const char *metrics__scatter_reason(const struct grain_graph *graph);
+/* Says why a metric is absent of all grains; what was said first stays. */
+void metrics__absent(struct grain_graph *graph, enum grain_problem problem, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
-/* Cores of CPUs up to *count, GRAIN_NONE for unknown ones; NULL where distances between cores say nothing. */
-int metrics__cores(struct grain_graph *graph, uint32_t **cores, size_t *count);
-/* Where the context ran first; false: unknown. */
-bool metrics__core_of(const struct grain_graph *graph, const struct context *c, const uint32_t *cores,
-		      size_t count, uint64_t *core);
+/*
+ * Scatter of one group of siblings after the other (metrics_scatter.c): start,
+ * add each sibling, at most `largest` of them, take the median. *out is NULL
+ * when scatter is absent. The median is NAN for fewer than two siblings and
+ * where the place of one is not known.
+ */
+struct scatter;
+int scatter__new(struct grain_graph *graph, size_t largest, struct scatter **out);
+void scatter__free(struct grain_graph *graph, struct scatter *scatter); /* accepts NULL */
+void scatter__start(struct scatter *scatter);
+void scatter__add(struct scatter *scatter, const struct context *context);
+double scatter__median(struct scatter *scatter);
+
 /*
  * The fewest bins of `capacity` that best-fit decreasing finds for the sizes,
  * at most `limit`, which is known to suffice. Reorders sizes; `room` has
@@ -24,13 +33,39 @@ bool metrics__core_of(const struct grain_graph *graph, const struct context *c, 
  */
 uint32_t metrics__pack(uint64_t *sizes, size_t n, uint64_t capacity, uint32_t limit, uint64_t *room);
 
-/* Sum, extremes, mean and deviation while values come in. */
-struct running_stat {
-	struct grain_stat stat;
-	uint64_t count;
-	double squares; /* of differences from the mean */
+/* Fragments of one definition's contexts at 1/factor of their time. */
+struct metrics_scale {
+	double factor;
+	uint32_t definition;
 };
-void running_stat__add(struct running_stat *s, uint64_t value);
+/* What the fragment then weighs, to the nearest nanosecond. */
+static inline uint64_t metrics__scaled(const struct grain_graph *graph, const struct metrics_scale *scale,
+				       uint32_t context, const struct item *item)
+{
+	if (graph->contexts[context].definition != scale->definition || scale->factor == 1)
+		return item->own_ns;
+	return (uint64_t)((double)item->own_ns / scale->factor + 0.5);
+}
+/* The heaviest path of the graph with those weights; touches nothing in it. 0 or -ENOMEM. */
+int metrics__scaled_span(const struct grain_graph *graph, const struct metrics_scale *scale,
+			 uint64_t *span_ns); /* metrics_span.c */
+
+/* Sum, extremes, mean and deviation while values come in; exact, and without a division a value. */
+struct running_stat {
+	uint64_t count, sum, min, max;
+	unsigned __int128 squares; /* of all values; all ones: too large */
+};
+static inline void running_stat__add(struct running_stat *s, uint64_t value)
+{
+	if (s->count++ == 0 || value < s->min)
+		s->min = value;
+	if (value > s->max)
+		s->max = value;
+	s->sum += value;
+	if (__builtin_add_overflow(s->squares, (unsigned __int128)value * value, &s->squares))
+		s->squares = ~(unsigned __int128)0;
+}
+/* The deviation is NAN where the squares were too large. */
 struct grain_stat running_stat__result(const struct running_stat *s);
 
 #endif

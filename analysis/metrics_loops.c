@@ -53,7 +53,7 @@ static void measure_chunks(struct grain_graph *g, const double *waits)
 	for (i = 0; i < g->chunk_count; i++) {
 		const struct chunk *chunk = &g->chunks[i];
 		struct context *c = &g->contexts[chunk->context];
-		double cost = (double)c->bookkeeping_ns +
+		double cost = (double)context__bookkeeping(g, c) +
 			      waits[chunk->visit] / (double)g->visits[chunk->visit].chunks;
 
 		if (!(c->flags & CONTEXT_INCOMPLETE) && cost > 0)
@@ -154,8 +154,8 @@ static void find_makespans(const struct grain_graph *g, uint64_t *makespans)
 struct groups {
 	uint32_t *first, *order;
 	uint64_t *makespans, *values, *room;
-	uint32_t *cores;
-	size_t core_count, room_count;
+	struct scatter *scatter; /* NULL: absent */
+	size_t room_count;
 };
 
 static void measure_group(struct grain_graph *g, const struct groups *s, size_t index)
@@ -174,15 +174,14 @@ static void measure_group(struct grain_graph *g, const struct groups *s, size_t 
 		loop->minimum_cores =
 			metrics__pack(s->values, n, s->makespans[index], loop->members, s->room);
 	}
-	for (i = 0; s->cores && i < n; i++)
-		if (!metrics__core_of(g, &g->contexts[g->chunks[chunks[i]].context], s->cores, s->core_count,
-				      &s->values[i]))
-			return;
-	if (!s->cores || n < 2)
+	if (!s->scatter || n < 2)
 		return;
-	scatter = metrics__median_distance(s->values, n);
+	scatter__start(s->scatter);
 	for (i = 0; i < n; i++)
-		g->contexts[g->chunks[chunks[i]].context].scatter = scatter;
+		scatter__add(s->scatter, &g->contexts[g->chunks[chunks[i]].context]);
+	scatter = scatter__median(s->scatter);
+	for (i = 0; i < n; i++)
+		g->scatters[g->chunks[chunks[i]].context] = scatter;
 }
 
 /* Minimum cores and scatter of the chunks of each loop. */
@@ -204,7 +203,7 @@ static int measure_groups(struct grain_graph *g)
 	if (error == 0)
 		error = memory__array(&g->memory, s.room_count, sizeof *s.room, (void **)&s.room);
 	if (error == 0)
-		error = metrics__cores(g, &s.cores, &s.core_count);
+		error = scatter__new(g, g->chunk_count, &s.scatter);
 	if (error == 0) {
 		sort_chunks(g, s.first, s.order);
 		find_makespans(g, s.makespans);
@@ -216,7 +215,7 @@ static int measure_groups(struct grain_graph *g)
 	memory__release(&g->memory, (void **)&s.makespans, g->loop_count, sizeof *s.makespans);
 	memory__release(&g->memory, (void **)&s.values, g->chunk_count, sizeof *s.values);
 	memory__release(&g->memory, (void **)&s.room, s.room_count, sizeof *s.room);
-	memory__release(&g->memory, (void **)&s.cores, s.core_count, sizeof *s.cores);
+	scatter__free(g, s.scatter);
 	return error;
 }
 

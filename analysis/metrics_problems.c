@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which grains have which problem, and which problems cannot be known here. */
-#include "analysis/graph.h"
+#include "analysis/counters.h"
 #include "analysis/metrics.h"
+#include "analysis/topology.h"
 
 #include <math.h>
+#include <stdarg.h>
 
 double context__benefit(const struct context *c)
 {
@@ -17,24 +19,15 @@ double context__parallelism(const struct context *c)
 	return (double)c->min_parallelism;
 }
 
-const char *metrics__scatter_reason(const struct grain_graph *g)
+void metrics__absent(struct grain_graph *graph, enum grain_problem problem, const char *format, ...)
 {
-	size_t i;
+	va_list args;
 
-	if (g->stream->cpu_count == 0)
-		return "the capture does not describe the machine's cores";
-	for (i = 1; i < g->stream->cpu_count; i++)
-		if (g->stream->cpus[i].node != g->stream->cpus[0].node)
-			return "distances between NUMA nodes are not known";
-	return NULL;
-}
-
-static uint32_t cores_per_socket(const struct grain_graph *g)
-{
-	uint32_t sockets = g->info.sockets ? g->info.sockets : 1;
-	uint32_t cores = g->info.cores ? g->info.cores : (uint32_t)g->stream->cpu_count;
-
-	return cores > sockets ? cores / sockets : 1;
+	if (graph->absent[problem][0])
+		return;
+	va_start(args, format);
+	vsnprintf(graph->absent[problem], sizeof graph->absent[problem], format, args);
+	va_end(args);
 }
 
 static uint32_t threads_of(const struct grain_graph *g, const struct context *c)
@@ -50,32 +43,40 @@ static void flag(struct grain_graph *g, struct context *c, enum grain_problem pr
 	g->problems[problem].grains++;
 }
 
+static double scatter_threshold(const struct grain_graph *g)
+{
+	if (!isnan(g->settings.scatter))
+		return g->settings.scatter;
+	return g->topology ? g->topology->threshold : NAN;
+}
+
 static void describe(struct grain_graph *g)
 {
-	struct grain_problem_summary *p = g->problems;
+	const struct grain_settings *set = &g->settings;
+	const struct {
+		const char *name;
+		double threshold;
+	} all[GRAIN_PROBLEM_COUNT] = {
+		[GRAIN_PROBLEM_PARALLEL_BENEFIT] = {"parallel_benefit", set->parallel_benefit},
+		[GRAIN_PROBLEM_LOAD_BALANCE] = {"load_balance", set->load_balance},
+		[GRAIN_PROBLEM_WORK_DEVIATION] = {"work_deviation", set->work_deviation},
+		[GRAIN_PROBLEM_INSTANTANEOUS_PARALLELISM] = {"instantaneous_parallelism",
+							     set->instantaneous_parallelism > 0
+								     ? set->instantaneous_parallelism
+								     : (double)g->info.threads},
+		[GRAIN_PROBLEM_SCATTER] = {"scatter", scatter_threshold(g)},
+		[GRAIN_PROBLEM_MEMORY_HIERARCHY_UTILIZATION] = {"memory_hierarchy_utilization",
+								set->memory_hierarchy_utilization},
+		[GRAIN_PROBLEM_CACHE_MISS_RATIO] = {"cache_miss_ratio", set->cache_miss_ratio},
+	};
 
-	p[GRAIN_PROBLEM_PARALLEL_BENEFIT] =
-		(struct grain_problem_summary){"parallel_benefit", true, "", 1.0, 0, 0};
-	p[GRAIN_PROBLEM_LOAD_BALANCE] =
-		(struct grain_problem_summary){"load_balance", true, "", g->load_balance_threshold, 0, 0};
-	p[GRAIN_PROBLEM_WORK_DEVIATION] = (struct grain_problem_summary){
-		"work_deviation", false, "no single-thread run to compare with", 2.0, 0, 0};
-	p[GRAIN_PROBLEM_INSTANTANEOUS_PARALLELISM] =
-		(struct grain_problem_summary){"instantaneous_parallelism", true, "",
-					       (double)g->info.threads,	    0,	  0};
-	p[GRAIN_PROBLEM_SCATTER] =
-		(struct grain_problem_summary){"scatter", true, "", (double)cores_per_socket(g), 0, 0};
-	p[GRAIN_PROBLEM_MEMORY_HIERARCHY_UTILIZATION] =
-		(struct grain_problem_summary){"memory_hierarchy_utilization",
-					       false,
-					       "no cycle and stall counters in this capture",
-					       2.0,
-					       0,
-					       0};
-	if (metrics__scatter_reason(g)) {
-		p[GRAIN_PROBLEM_SCATTER].available = false;
-		p[GRAIN_PROBLEM_SCATTER].why = metrics__scatter_reason(g);
-	}
+	if (!g->deviation)
+		metrics__absent(g, GRAIN_PROBLEM_WORK_DEVIATION, "%s", g->deviation_why);
+	for (size_t i = 0; i < GRAIN_PROBLEM_COUNT; i++)
+		g->problems[i] = (struct grain_problem_summary){.name = all[i].name,
+								.available = !g->absent[i][0],
+								.why = g->absent[i],
+								.threshold = all[i].threshold};
 }
 
 void graph__flag_problems(struct grain_graph *g)
@@ -96,9 +97,22 @@ void graph__flag_problems(struct grain_graph *g)
 		     context__benefit(c) < g->problems[GRAIN_PROBLEM_PARALLEL_BENEFIT].threshold);
 		flag(g, c, GRAIN_PROBLEM_LOAD_BALANCE,
 		     c->load_balance > g->problems[GRAIN_PROBLEM_LOAD_BALANCE].threshold);
+		flag(g, c, GRAIN_PROBLEM_WORK_DEVIATION,
+		     graph__deviation(g, (uint32_t)i) > g->problems[GRAIN_PROBLEM_WORK_DEVIATION].threshold);
 		flag(g, c, GRAIN_PROBLEM_INSTANTANEOUS_PARALLELISM,
-		     context__parallelism(c) < (double)threads_of(g, c));
-		flag(g, c, GRAIN_PROBLEM_SCATTER, c->scatter > g->problems[GRAIN_PROBLEM_SCATTER].threshold);
+		     context__parallelism(c) < (g->settings.instantaneous_parallelism > 0
+							? g->settings.instantaneous_parallelism
+							: (double)threads_of(g, c)));
+		flag(g, c, GRAIN_PROBLEM_SCATTER,
+		     context__scatter(g, c) > g->problems[GRAIN_PROBLEM_SCATTER].threshold);
+		if (!g->counters)
+			continue;
+		flag(g, c, GRAIN_PROBLEM_MEMORY_HIERARCHY_UTILIZATION,
+		     context__memory_utilization(g, (uint32_t)i) <
+			     g->problems[GRAIN_PROBLEM_MEMORY_HIERARCHY_UTILIZATION].threshold);
+		flag(g, c, GRAIN_PROBLEM_CACHE_MISS_RATIO,
+		     context__miss_ratio(g, (uint32_t)i) >
+			     g->problems[GRAIN_PROBLEM_CACHE_MISS_RATIO].threshold);
 	}
 	for (i = 0; i < GRAIN_PROBLEM_COUNT; i++)
 		if (complete)

@@ -23,8 +23,7 @@ struct siblings {
 	struct wait *waits;   /* per join */
 	struct sibling *list; /* of the present parent */
 	uint64_t *values;
-	uint32_t *cores; /* of CPUs, for scatter; NULL: absent */
-	size_t core_count;
+	struct scatter *scatter; /* NULL: absent */
 	struct adopted *adopted; /* sorted */
 	size_t adopted_count;
 };
@@ -138,6 +137,7 @@ static void measure_excess(struct siblings *s, const struct sibling *group, size
 		im->longest_ns = (double)own_span(s, longest);
 		im->mean_ns = sum / (double)n;
 		im->members = (uint32_t)n;
+		im->worst = longest;
 	}
 	im->excess_ns += excess;
 }
@@ -148,17 +148,14 @@ static void measure_scatter(struct siblings *s, const struct sibling *group, siz
 	double scatter;
 	size_t i;
 
-	if (!s->cores || n < 2)
+	if (!s->scatter || n < 2)
 		return;
-	for (i = 0; i < n; i++) {
-		const struct context *c = &g->contexts[group[i].context];
-
-		if (!metrics__core_of(g, c, s->cores, s->core_count, &s->values[i]))
-			return;
-	}
-	scatter = metrics__median_distance(s->values, n);
+	scatter__start(s->scatter);
 	for (i = 0; i < n; i++)
-		g->contexts[group[i].context].scatter = scatter;
+		scatter__add(s->scatter, &g->contexts[group[i].context]);
+	scatter = scatter__median(s->scatter);
+	for (i = 0; i < n; i++)
+		g->scatters[group[i].context] = scatter;
 }
 
 static void measure_group(struct siblings *s, const struct sibling *group, size_t n, uint32_t parent)
@@ -302,7 +299,9 @@ int graph__measure_siblings(struct grain_graph *graph)
 	if (error == 0)
 		error = memory__array(&graph->memory, family, sizeof *s.values, (void **)&s.values);
 	if (error == 0)
-		error = metrics__cores(graph, &s.cores, &s.core_count);
+		error = scatter__new(graph, family, &s.scatter);
+	if (error == 0 && s.scatter)
+		error = memory__array(&graph->memory, n, sizeof *graph->scatters, (void **)&graph->scatters);
 	if (error == 0)
 		error = find_adopted(&s);
 	if (error == 0) {
@@ -311,7 +310,9 @@ int graph__measure_siblings(struct grain_graph *graph)
 		for (i = 0; i < n; i++) {
 			struct context *c = &graph->contexts[i];
 
-			c->cost_ns = c->load_balance = c->scatter = NAN;
+			c->cost_ns = c->load_balance = NAN;
+			if (graph->scatters)
+				graph->scatters[i] = NAN;
 		}
 		find_reach(&s);
 		for (i = 0; i < n; i++)
@@ -322,7 +323,7 @@ int graph__measure_siblings(struct grain_graph *graph)
 	memory__release(&graph->memory, (void **)&s.waits, graph->join_count, sizeof *s.waits);
 	memory__release(&graph->memory, (void **)&s.list, family, sizeof *s.list);
 	memory__release(&graph->memory, (void **)&s.values, family, sizeof *s.values);
-	memory__release(&graph->memory, (void **)&s.cores, s.core_count, sizeof *s.cores);
+	scatter__free(graph, s.scatter);
 	memory__release(&graph->memory, (void **)&s.adopted, s.adopted_count, sizeof *s.adopted);
 	return error;
 }

@@ -5,6 +5,7 @@
  * order follows from the graph alone, not from times on different clocks.
  */
 #include "analysis/graph.h"
+#include "analysis/metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +23,10 @@ struct meeting {
 
 /* A context on its way. */
 struct walk {
-	uint64_t burdened;
-	uint32_t item; /* next */
-	bool started, done;
+	uint64_t path, burdened; /* up to here */
+	uint32_t item, past;	 /* the next one; the end of its items */
+	uint32_t link;		 /* list of contexts that stand at one meeting, or can go on */
+	bool started, entered, done;
 };
 
 /* What waits for the end of a task with dependences. */
@@ -34,7 +36,11 @@ struct successor {
 };
 
 struct span {
-	struct grain_graph *graph;
+	const struct grain_graph *graph;
+	struct grain_graph *marked; /* the same, where the path is marked; NULL: nowhere */
+	struct memory *memory;
+	const struct metrics_scale *scale; /* NULL: every fragment counts as it is */
+	uint64_t *path_start;		   /* per context */
 	/* NULL without dependences; else per context: */
 	uint32_t *pending;	   /* what its begin still waits for */
 	uint32_t *after;	   /* the predecessor whose path is heavier than the fork's */
@@ -43,14 +49,20 @@ struct span {
 	struct meeting *meetings;
 	struct meeting *ends; /* of regions: all members done */
 	struct walk *walks;
-	uint32_t *queue; /* contexts that can go on, a stack */
-	size_t queued;
+	uint32_t ready; /* contexts that can go on, a stack */
 };
+
+static void go_on(struct span *s, uint32_t context)
+{
+	__builtin_prefetch(&s->graph->contexts[context]);
+	s->walks[context].link = s->ready;
+	s->ready = context;
+}
 
 static void arrive(struct span *s, struct meeting *m, uint32_t context, bool arrival)
 {
-	uint64_t path = s->graph->path_end[context];
 	const struct walk *w = &s->walks[context];
+	uint64_t path = w->path;
 
 	if (!m->any || path > m->path) {
 		m->path = path;
@@ -70,16 +82,15 @@ static void start(struct span *s, uint32_t context, uint64_t path, uint64_t burd
 	if (w->started)
 		return;
 	w->started = true;
-	w->item = s->graph->contexts[context].first_item;
 	w->burdened = burdened;
-	s->graph->path_start[context] = s->graph->path_end[context] = path;
-	s->queue[s->queued++] = context;
+	s->path_start[context] = w->path = path;
+	go_on(s, context);
 }
 
 /* One of what a task's begin waits for is over: its creation, or `from`, a predecessor. */
 static void permit(struct span *s, uint32_t context, uint64_t path, uint64_t burdened, uint32_t from)
 {
-	uint64_t *heaviest = &s->graph->path_start[context];
+	uint64_t *heaviest = &s->path_start[context];
 	struct walk *w = &s->walks[context];
 
 	if (w->started)
@@ -94,33 +105,38 @@ static void permit(struct span *s, uint32_t context, uint64_t path, uint64_t bur
 		start(s, context, *heaviest, w->burdened);
 }
 
+/* Another context's path is the heavier at the item. */
+static void jump(struct span *s, uint32_t item)
+{
+	if (s->marked)
+		s->marked->items[item].flags |= ITEM_JUMP;
+}
+
 /* Lets all that stand at a meeting go on from its heaviest path. */
 static void release(struct span *s, struct meeting *m)
 {
-	struct grain_graph *g = s->graph;
 	uint32_t c = m->waiters;
 
 	m->released = true;
 	m->waiters = GRAIN_NONE;
 	while (c != GRAIN_NONE) {
-		uint32_t next = g->contexts[c].link;
+		uint32_t next = s->walks[c].link;
 
-		if (g->path_end[c] < m->path) {
-			g->path_end[c] = m->path;
-			g->items[s->walks[c].item].flags |= ITEM_JUMP;
+		if (s->walks[c].path < m->path) {
+			s->walks[c].path = m->path;
+			jump(s, s->walks[c].item);
 		}
 		if (s->walks[c].burdened < m->burdened)
 			s->walks[c].burdened = m->burdened;
 		s->walks[c].item++;
-		g->contexts[c].link = GRAIN_NONE;
-		s->queue[s->queued++] = c;
+		go_on(s, c);
 		c = next;
 	}
 }
 
 static void stand(struct span *s, struct meeting *m, uint32_t context)
 {
-	s->graph->contexts[context].link = m->waiters;
+	s->walks[context].link = m->waiters;
 	m->waiters = context;
 	if (m->released || m->pending == 0)
 		release(s, m);
@@ -138,14 +154,14 @@ static uint64_t fork_cost(const struct grain_graph *g, const struct region *regi
 	uint32_t first = region->threads ? g->members[region->first_member].context : GRAIN_NONE;
 
 	if (first == GRAIN_NONE || g->contexts[first].start_ns < item->start_ns ||
-	    g->contexts[first].start_ns > item->end_ns)
+	    g->contexts[first].start_ns > graph__item_end(g, (uint32_t)(item - g->items)))
 		return 0;
 	return g->contexts[first].start_ns - item->start_ns;
 }
 
 static void start_team(struct span *s, uint32_t context, const struct item *item)
 {
-	struct grain_graph *g = s->graph;
+	const struct grain_graph *g = s->graph;
 	const struct region *region = &g->regions[item->ref];
 	uint32_t k;
 
@@ -154,29 +170,34 @@ static void start_team(struct span *s, uint32_t context, const struct item *item
 		uint32_t member = g->members[region->first_member + k].context;
 
 		if (member != GRAIN_NONE && g->contexts[member].parent == context)
-			start(s, member, g->path_end[context], s->walks[context].burdened);
+			start(s, member, s->walks[context].path, s->walks[context].burdened);
 	}
+}
+
+static uint64_t weight(const struct span *s, uint32_t context, const struct item *item)
+{
+	return s->scale ? metrics__scaled(s->graph, s->scale, context, item) : item->own_ns;
 }
 
 /* The context went as far as it can; false when it stands somewhere. */
 static bool step(struct span *s, uint32_t context)
 {
-	struct grain_graph *g = s->graph;
+	const struct grain_graph *g = s->graph;
 	struct walk *w = &s->walks[context];
 	const struct item *item = &g->items[w->item];
 	struct meeting *m;
 
 	switch (item->kind) {
 	case GRAIN_FRAGMENT:
-		g->path_end[context] += item->own_ns;
+		s->walks[context].path += weight(s, context, item);
 		w->burdened += item->own_ns;
 		break;
 	case GRAIN_FORK:
 		w->burdened += item->own_ns;
 		if (s->pending)
-			permit(s, item->ref, g->path_end[context], w->burdened, GRAIN_NONE);
+			permit(s, item->ref, s->walks[context].path, w->burdened, GRAIN_NONE);
 		else
-			start(s, item->ref, g->path_end[context], w->burdened);
+			start(s, item->ref, s->walks[context].path, w->burdened);
 		break;
 	case GRAIN_BOOKKEEPING:
 		w->burdened += item->own_ns;
@@ -196,8 +217,7 @@ static bool step(struct span *s, uint32_t context)
 		stand(s, m, context);
 		return false;
 	case GRAIN_CHUNK_ITEM:
-		start(s, item->ref, g->path_end[context], w->burdened);
-		g->contexts[context].link = GRAIN_NONE;
+		start(s, item->ref, s->walks[context].path, w->burdened);
 		return false; /* goes on when the chunk has ended */
 	default:
 		break;
@@ -217,15 +237,14 @@ static void permit_successors(struct span *s, uint32_t context)
 			arrive(s, &s->meetings[next->index], context, false);
 			count_down(s, &s->meetings[next->index]);
 		} else {
-			permit(s, next->index, s->graph->path_end[context], s->walks[context].burdened,
-			       context);
+			permit(s, next->index, s->walks[context].path, s->walks[context].burdened, context);
 		}
 	}
 }
 
 static void end(struct span *s, uint32_t context)
 {
-	struct grain_graph *g = s->graph;
+	const struct grain_graph *g = s->graph;
 	const struct context *c = &g->contexts[context];
 	struct walk *w = &s->walks[context];
 	struct meeting *m;
@@ -234,10 +253,10 @@ static void end(struct span *s, uint32_t context)
 	if (c->kind == GRAIN_CHUNK) {
 		uint32_t member = c->parent;
 
-		g->path_end[member] = g->path_end[context];
+		s->walks[member].path = s->walks[context].path;
 		s->walks[member].burdened = w->burdened;
-		g->items[s->walks[member].item++].flags |= ITEM_JUMP;
-		s->queue[s->queued++] = member;
+		jump(s, s->walks[member].item++);
+		go_on(s, member);
 		return;
 	}
 	if (c->kind == GRAIN_IMPLICIT && c->region != GRAIN_NONE) {
@@ -257,38 +276,39 @@ static void end(struct span *s, uint32_t context)
 
 static void drain(struct span *s)
 {
-	while (s->queued) {
-		uint32_t context = s->queue[--s->queued];
-		const struct context *c = &s->graph->contexts[context];
-		uint32_t past = c->first_item + c->item_count;
+	while (s->ready != GRAIN_NONE) {
+		uint32_t context = s->ready;
+		struct walk *w = &s->walks[context];
 
-		while (s->walks[context].item < past && step(s, context))
+		s->ready = w->link;
+		if (!w->entered) {
+			const struct context *c = &s->graph->contexts[context];
+
+			w->entered = true;
+			w->item = c->first_item;
+			w->past = c->first_item + c->item_count;
+		}
+		while (w->item < w->past && step(s, context))
 			;
-		if (s->walks[context].item >= past && !s->walks[context].done)
+		if (w->item >= w->past && !w->done)
 			end(s, context);
 	}
 }
 
-/* Counts what every join and every region's end must wait for. */
+/* What every join and every region's end must wait for. */
 static void expect(struct span *s)
 {
-	struct grain_graph *g = s->graph;
+	const struct grain_graph *g = s->graph;
 	size_t i;
 
-	for (i = 0; i < g->join_count; i++)
+	s->ready = GRAIN_NONE;
+	for (i = 0; i < g->join_count; i++) {
 		s->meetings[i].waiters = GRAIN_NONE;
-	for (i = 0; i < g->region_count; i++)
+		s->meetings[i].pending = g->joins[i].awaited;
+	}
+	for (i = 0; i < g->region_count; i++) {
 		s->ends[i].waiters = GRAIN_NONE;
-	for (i = 0; i < g->item_count; i++)
-		if (g->items[i].kind == GRAIN_JOIN && g->joins[g->items[i].ref].region != GRAIN_NONE)
-			s->meetings[g->items[i].ref].pending++;
-	for (i = 0; i < g->context_count; i++) {
-		const struct context *c = &g->contexts[i];
-
-		if (c->kind == GRAIN_TASK && c->join != GRAIN_NONE)
-			s->meetings[c->join].pending++;
-		else if (c->kind == GRAIN_IMPLICIT && c->region != GRAIN_NONE)
-			s->ends[c->region].pending++;
+		s->ends[i].pending = g->regions[i].awaited;
 	}
 	for (i = 0; s->pending && i < g->context_count; i++) {
 		s->pending[i] = 1;
@@ -330,20 +350,20 @@ static void sort_successors(struct span *s)
 
 static int prepare_depends(struct span *s)
 {
-	struct grain_graph *g = s->graph;
+	const struct grain_graph *g = s->graph;
 	size_t n = g->context_count, edges = g->depend_count + g->depend_wait_count;
 	int error;
 
 	if (!edges)
 		return 0;
-	error = memory__array(&g->memory, n, sizeof *s->pending, (void **)&s->pending);
+	error = memory__array(s->memory, n, sizeof *s->pending, (void **)&s->pending);
 	if (error == 0)
-		error = memory__array(&g->memory, n, sizeof *s->after, (void **)&s->after);
+		error = memory__array(s->memory, n, sizeof *s->after, (void **)&s->after);
 	if (error == 0)
-		error = memory__array(&g->memory, n + 1, sizeof *s->first_successor,
+		error = memory__array(s->memory, n + 1, sizeof *s->first_successor,
 				      (void **)&s->first_successor);
 	if (error == 0)
-		error = memory__array(&g->memory, edges, sizeof *s->successors, (void **)&s->successors);
+		error = memory__array(s->memory, edges, sizeof *s->successors, (void **)&s->successors);
 	if (error == 0)
 		sort_successors(s);
 	return error;
@@ -351,7 +371,7 @@ static int prepare_depends(struct span *s)
 
 static void run(struct span *s)
 {
-	struct grain_graph *g = s->graph;
+	const struct grain_graph *g = s->graph;
 	size_t i;
 
 	for (i = 0; i < g->context_count; i++) {
@@ -388,6 +408,13 @@ static struct position after_end(const struct grain_graph *g, uint32_t context)
 	return (struct position){.context = context, .item = c->first_item + c->item_count};
 }
 
+/* The path came from what ends the context to where that is joined. */
+static struct position leave(struct grain_graph *g, uint32_t context)
+{
+	g->contexts[context].flags |= CONTEXT_LEFT;
+	return after_end(g, context);
+}
+
 static void mark_dependence(struct grain_graph *g, uint32_t from, uint32_t to)
 {
 	size_t i;
@@ -411,21 +438,24 @@ static struct position through_join(struct span *s, const struct item *item, str
 {
 	const struct meeting *m = &s->meetings[item->ref];
 
-	s->graph->joins[item->ref].flags |= JOIN_CRITICAL;
+	s->marked->joins[item->ref].flags |= JOIN_CRITICAL;
 	if (!(item->flags & ITEM_JUMP))
 		return p;
-	if (!m->arrival && s->graph->joins[item->ref].flags & JOIN_YIELD)
-		mark_depend_wait(s->graph, m->winner, item->ref);
-	return m->arrival ? (struct position){.context = m->winner, .item = m->item}
-			  : after_end(s->graph, m->winner);
+	if (m->arrival)
+		return (struct position){.context = m->winner, .item = m->item};
+	if (!(s->graph->joins[item->ref].flags & JOIN_YIELD))
+		return leave(s->marked, m->winner);
+	mark_depend_wait(s->marked, m->winner, item->ref);
+	return after_end(s->graph, m->winner);
 }
 
 /* Marks what the path went through, from its end to its start; at most `limit` steps in a damaged graph. */
 static void mark(struct span *s, uint32_t last)
 {
-	struct grain_graph *g = s->graph;
+	struct grain_graph *g = s->marked;
 	struct position p = after_end(g, last);
 	size_t limit = 2 * (g->item_count + g->context_count) + 2;
+	bool onward = false; /* the item before p leads to the one after it, in its context */
 
 	while (limit--) {
 		struct context *c = &g->contexts[p.context];
@@ -435,15 +465,21 @@ static void mark(struct span *s, uint32_t last)
 			if (s->after && s->after[p.context] != GRAIN_NONE) {
 				mark_dependence(g, s->after[p.context], p.context);
 				p = after_end(g, s->after[p.context]);
+				onward = false;
 				continue;
 			}
 			if (c->item == GRAIN_NONE || c->parent == GRAIN_NONE)
 				return;
+			c->flags |= CONTEXT_ENTERED;
 			g->items[c->item].flags |= ITEM_CRITICAL;
 			p = (struct position){.context = c->parent, .item = c->item};
+			onward = true;
 			continue;
 		}
 		item = &g->items[--p.item];
+		if (onward)
+			item->flags |= ITEM_ONWARD;
+		onward = true;
 		if (item->kind == GRAIN_FORK)
 			continue;
 		item->flags |= ITEM_CRITICAL;
@@ -451,22 +487,26 @@ static void mark(struct span *s, uint32_t last)
 			c->flags |= CONTEXT_CRITICAL;
 		} else if (item->kind == GRAIN_JOIN) {
 			p = through_join(s, item, p);
+			onward = !(item->flags & ITEM_JUMP) || s->meetings[item->ref].arrival;
 		} else if (item->kind == GRAIN_REGION && item->flags & ITEM_JUMP &&
 			   !s->ends[item->ref].arrival) {
-			p = after_end(g, s->ends[item->ref].winner);
+			p = leave(g, s->ends[item->ref].winner);
+			onward = false;
 		} else if (item->kind == GRAIN_CHUNK_ITEM) {
-			p = after_end(g, item->ref);
+			p = leave(g, item->ref);
+			onward = false;
 		}
 	}
 }
 
 static void conclude(struct span *s)
 {
-	struct grain_graph *g = s->graph;
+	struct grain_graph *g = s->marked;
 	uint32_t last = GRAIN_NONE;
 	size_t i;
 
 	for (i = 0; i < g->context_count; i++) {
+		g->path_end[i] = s->walks[i].path;
 		if (last == GRAIN_NONE || g->path_end[i] > g->path_end[last])
 			last = (uint32_t)i;
 		if (s->walks[i].burdened > g->totals.burdened_span_ns)
@@ -478,39 +518,73 @@ static void conclude(struct span *s)
 	mark(s, last);
 }
 
-int graph__find_span(struct grain_graph *graph)
+/* The walk itself; what it allocated stays until span__free. */
+static int span__walk(struct span *s)
 {
-	struct span s = {.graph = graph};
-	size_t n = graph->context_count;
+	const struct grain_graph *g = s->graph;
+	size_t n = g->context_count;
 	int error;
 
-	error = memory__array(&graph->memory, n, sizeof *graph->path_start, (void **)&graph->path_start);
+	error = memory__array(s->memory, n, sizeof *s->path_start, (void **)&s->path_start);
 	if (error == 0)
-		error = memory__array(&graph->memory, n, sizeof *graph->path_end, (void **)&graph->path_end);
+		error = memory__array(s->memory, g->join_count, sizeof *s->meetings, (void **)&s->meetings);
 	if (error == 0)
-		error = memory__array(&graph->memory, graph->join_count, sizeof *s.meetings,
-				      (void **)&s.meetings);
+		error = memory__array(s->memory, g->region_count, sizeof *s->ends, (void **)&s->ends);
 	if (error == 0)
-		error = memory__array(&graph->memory, graph->region_count, sizeof *s.ends, (void **)&s.ends);
+		error = memory__array(s->memory, n, sizeof *s->walks, (void **)&s->walks);
 	if (error == 0)
-		error = memory__array(&graph->memory, n, sizeof *s.walks, (void **)&s.walks);
-	if (error == 0)
-		error = memory__array(&graph->memory, n, sizeof *s.queue, (void **)&s.queue);
-	if (error == 0)
-		error = prepare_depends(&s);
+		error = prepare_depends(s);
 	if (error == 0) {
-		expect(&s);
-		run(&s);
-		conclude(&s);
+		expect(s);
+		run(s);
 	}
-	memory__release(&graph->memory, (void **)&s.meetings, graph->join_count, sizeof *s.meetings);
-	memory__release(&graph->memory, (void **)&s.ends, graph->region_count, sizeof *s.ends);
-	memory__release(&graph->memory, (void **)&s.pending, n, sizeof *s.pending);
-	memory__release(&graph->memory, (void **)&s.after, n, sizeof *s.after);
-	memory__release(&graph->memory, (void **)&s.first_successor, n + 1, sizeof *s.first_successor);
-	memory__release(&graph->memory, (void **)&s.successors,
-			graph->depend_count + graph->depend_wait_count, sizeof *s.successors);
-	memory__release(&graph->memory, (void **)&s.walks, n, sizeof *s.walks);
-	memory__release(&graph->memory, (void **)&s.queue, n, sizeof *s.queue);
+	return error;
+}
+
+/* All but the paths. */
+static void span__free(struct span *s)
+{
+	const struct grain_graph *g = s->graph;
+	size_t n = g->context_count;
+
+	memory__release(s->memory, (void **)&s->meetings, g->join_count, sizeof *s->meetings);
+	memory__release(s->memory, (void **)&s->ends, g->region_count, sizeof *s->ends);
+	memory__release(s->memory, (void **)&s->pending, n, sizeof *s->pending);
+	memory__release(s->memory, (void **)&s->after, n, sizeof *s->after);
+	memory__release(s->memory, (void **)&s->first_successor, n + 1, sizeof *s->first_successor);
+	memory__release(s->memory, (void **)&s->successors, g->depend_count + g->depend_wait_count,
+			sizeof *s->successors);
+	memory__release(s->memory, (void **)&s->walks, n, sizeof *s->walks);
+}
+
+int graph__find_span(struct grain_graph *graph)
+{
+	struct span s = {.graph = graph, .marked = graph, .memory = &graph->memory};
+	int error = span__walk(&s);
+
+	graph->path_start = s.path_start;
+	if (error == 0)
+		error = memory__array(&graph->memory, graph->context_count, sizeof *graph->path_end,
+				      (void **)&graph->path_end);
+	if (error == 0)
+		conclude(&s);
+	span__free(&s);
+	return error;
+}
+
+int metrics__scaled_span(const struct grain_graph *graph, const struct metrics_scale *scale,
+			 uint64_t *span_ns)
+{
+	struct memory memory = {.max = UINT64_MAX};
+	struct span s = {.graph = graph, .memory = &memory, .scale = scale};
+	int error = span__walk(&s);
+	size_t i;
+
+	*span_ns = 0;
+	for (i = 0; error == 0 && i < graph->context_count; i++)
+		if (s.walks[i].path > *span_ns)
+			*span_ns = s.walks[i].path;
+	free(s.path_start);
+	span__free(&s);
 	return error;
 }

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The task profile per definition and the table of depths. */
-#include "analysis/graph.h"
-#include "analysis/metrics.h"
+/* Grains per definition and per depth, in one pass over the contexts with the task profile's sums. */
+#include "analysis/tasking.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct row {
 	struct running_stat exec, create, wait;
+	uint64_t cpu_ns;
 	struct grain_profile profile;
 };
 
 /* Of each definition, and of none, a row for tasks, for chunks and for sections. */
-enum { ROW_TASK, ROW_LOOP, ROW_SECTIONS, ROW_KINDS };
+enum { ROW_TASK = GRAIN_PROFILE_TASKS, ROW_LOOP, ROW_SECTIONS, ROW_KINDS };
 
 static struct row *row_of(const struct grain_graph *g, struct row *rows, const struct context *c)
 {
@@ -33,7 +34,7 @@ static const char *kind_of(const struct grain_graph *g, size_t definition, int k
 		       : "task";
 }
 
-static void add(struct row *row, const struct context *c)
+static void add(const struct grain_graph *g, struct row *row, const struct context *c)
 {
 	struct grain_profile *p = &row->profile;
 	int k;
@@ -49,8 +50,9 @@ static void add(struct row *row, const struct context *c)
 		p->discarded++;
 		return;
 	}
+	row->cpu_ns += context__cpu(g, c);
 	running_stat__add(&row->exec, c->exec_ns);
-	running_stat__add(&row->create, c->kind == GRAIN_CHUNK ? c->bookkeeping_ns : c->create_ns);
+	running_stat__add(&row->create, c->kind == GRAIN_CHUNK ? context__bookkeeping(g, c) : c->create_ns);
 	running_stat__add(&row->wait, c->wait_ns);
 	for (k = 0; k < GRAIN_PROBLEM_COUNT; k++)
 		p->problem_grains[k] += c->problems >> k & 1;
@@ -59,13 +61,16 @@ static void add(struct row *row, const struct context *c)
 static void add_critical(const struct grain_graph *g, struct row *rows)
 {
 	size_t i;
+	uint32_t k;
 
-	for (i = 0; i < g->item_count; i++) {
-		const struct item *item = &g->items[i];
-		const struct context *c = &g->contexts[item->context];
+	for (i = 0; i < g->context_count; i++) {
+		const struct context *c = &g->contexts[i];
 
-		if (item->kind == GRAIN_FRAGMENT && item->flags & ITEM_CRITICAL && context__is_grain(c))
-			row_of(g, rows, c)->profile.critical_path_ns += item->own_ns;
+		if (!(c->flags & CONTEXT_CRITICAL) || !context__is_grain(c))
+			continue;
+		for (k = c->first_item; k < c->first_item + c->item_count; k++)
+			if (g->items[k].kind == GRAIN_FRAGMENT && g->items[k].flags & ITEM_CRITICAL)
+				row_of(g, rows, c)->profile.critical_path_ns += g->items[k].own_ns;
 	}
 }
 
@@ -98,7 +103,11 @@ static int keep_rows(struct grain_graph *g, struct row *rows)
 		if (!p->instances)
 			continue;
 		p->definition = i / ROW_KINDS == g->definition_count ? GRAIN_NONE : (uint32_t)(i / ROW_KINDS);
+		p->of = (enum grain_profile_of)(i % ROW_KINDS);
 		p->kind = kind_of(g, i / ROW_KINDS, (int)(i % ROW_KINDS));
+		p->preemption_share = g->scheduler_seen && rows[i].exec.sum
+					      ? 1 - (double)rows[i].cpu_ns / (double)rows[i].exec.sum
+					      : NAN;
 		p->exec = running_stat__result(&rows[i].exec);
 		p->create = running_stat__result(&rows[i].create);
 		p->wait = running_stat__result(&rows[i].wait);
@@ -108,65 +117,79 @@ static int keep_rows(struct grain_graph *g, struct row *rows)
 	return 0;
 }
 
-static int profile_definitions(struct grain_graph *g)
-{
-	struct row *rows = NULL;
-	size_t i, n = (g->definition_count + 1) * ROW_KINDS;
-	int error = memory__array(&g->memory, n, sizeof *rows, (void **)&rows);
-
-	if (error < 0)
-		return error;
-	for (i = 0; i < g->context_count; i++) {
-		const struct context *c = &g->contexts[i];
-
-		if (context__is_grain(c))
-			add(row_of(g, rows, c), c);
-	}
-	add_critical(g, rows);
-	error = keep_rows(g, rows);
-	memory__release(&g->memory, (void **)&rows, n, sizeof *rows);
-	return error;
-}
-
 static bool counts(const struct context *c)
 {
 	return c->kind == GRAIN_TASK &&
 	       !(c->flags & (CONTEXT_INCOMPLETE | CONTEXT_DISCARDED | CONTEXT_SPLIT));
 }
 
-static int profile_depths(struct grain_graph *g)
+/* Execution times by depth while they come in. */
+struct levels {
+	struct running_stat *exec;
+	size_t count, capacity;
+};
+
+static int add_level(struct grain_graph *g, struct levels *levels, const struct context *c)
 {
-	struct running_stat *exec = NULL;
-	size_t i, depths = 0, kept = 0;
-	int error;
+	if (!counts(c))
+		return 0;
+	while (levels->count <= c->depth) {
+		int error = memory__grow(&g->memory, (void **)&levels->exec, &levels->capacity, levels->count,
+					 sizeof *levels->exec);
 
-	for (i = 0; i < g->context_count; i++)
-		if (counts(&g->contexts[i]) && g->contexts[i].depth >= depths)
-			depths = (size_t)g->contexts[i].depth + 1;
-	error = memory__array(&g->memory, depths, sizeof *exec, (void **)&exec);
-	if (error < 0)
-		return error;
-	for (i = 0; i < g->context_count; i++) {
-		const struct context *c = &g->contexts[i];
-
-		if (counts(c))
-			running_stat__add(&exec[c->depth], c->exec_ns);
+		if (error < 0)
+			return error;
+		levels->exec[levels->count++] = (struct running_stat){0};
 	}
-	error = memory__array(&g->memory, depths, sizeof *g->depths, (void **)&g->depths);
-	for (i = 0; error == 0 && i < depths; i++) {
-		if (exec[i].count)
+	running_stat__add(&levels->exec[c->depth], c->exec_ns);
+	return 0;
+}
+
+static int keep_levels(struct grain_graph *g, const struct levels *levels)
+{
+	size_t i, kept = 0;
+	int error = memory__array(&g->memory, levels->count, sizeof *g->depths, (void **)&g->depths);
+
+	for (i = 0; error == 0 && i < levels->count; i++) {
+		const struct running_stat *exec = &levels->exec[i];
+
+		if (exec->count)
 			g->depths[kept++] = (struct grain_depth){.depth = (uint32_t)i,
-								 .grains = exec[i].count,
-								 .exec = running_stat__result(&exec[i])};
+								 .grains = exec->count,
+								 .exec = running_stat__result(exec)};
 	}
 	g->depth_count = kept;
-	memory__release(&g->memory, (void **)&exec, depths, sizeof *exec);
 	return error;
 }
 
-int graph__profile(struct grain_graph *graph)
+int graph__profile(struct grain_graph *g)
 {
-	int error = profile_definitions(graph);
+	struct levels levels = {0};
+	struct row *rows = NULL;
+	size_t i, n = (g->definition_count + 1) * ROW_KINDS;
+	int error = memory__array(&g->memory, n, sizeof *rows, (void **)&rows);
 
-	return error < 0 ? error : profile_depths(graph);
+	if (error == 0)
+		error = graph__sum_inclusive(g);
+	for (i = 0; error == 0 && i < g->context_count; i++) {
+		const struct context *c = &g->contexts[i];
+
+		if (!context__is_grain(c))
+			continue;
+		add(g, row_of(g, rows, c), c);
+		error = add_level(g, &levels, c);
+		if (error == 0)
+			error = tasking__count(g, (uint32_t)i);
+	}
+	if (error == 0) {
+		add_critical(g, rows);
+		error = keep_rows(g, rows);
+	}
+	if (error == 0)
+		error = keep_levels(g, &levels);
+	if (error == 0)
+		error = tasking__finish(g);
+	memory__release(&g->memory, (void **)&levels.exec, levels.capacity, sizeof *levels.exec);
+	memory__release(&g->memory, (void **)&rows, n, sizeof *rows);
+	return error;
 }

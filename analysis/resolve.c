@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* From the first record of a trace to the last: order, threads, memory, counters. */
+#include "analysis/large.h"
 #include "analysis/resolver.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* How far a cause may stand behind its effect at the same time. */
 #define LOOK_AHEAD 64
-/* Records whose memory is given back at once. */
-#define RELEASE 65536
 
 static int prepare(struct resolver *r)
 {
@@ -72,6 +70,11 @@ int resolver__push(struct resolver *r, struct thread *t, struct frame frame)
 			return error;
 	}
 	t->frames[t->depth++] = frame;
+	if (!t->dirty) {
+		t->dirty = true;
+		t->next_dirty = r->first_dirty;
+		r->first_dirty = (uint32_t)(t - r->threads);
+	}
 	return 0;
 }
 
@@ -92,6 +95,14 @@ int resolver__map(struct resolver *r, struct number_map *map, uint64_t key, uint
 	int error = budget__take(r->budget, 4 * sizeof(struct number_map_slot));
 
 	return error ? error : number_map__put(map, key, value);
+}
+
+/* Whether the record after this one has the same time: else nothing is out of order here. */
+static bool has_equal(const struct resolver *r, size_t at)
+{
+	const struct trace_record *records = r->content->records;
+
+	return at + 1 < r->content->count && records[at + 1].time_ns == records[at].time_ns;
 }
 
 static bool needs_cause(const struct resolver *r, const struct trace_record *rec)
@@ -138,17 +149,6 @@ static bool pull_cause(struct resolver *r, size_t at)
 	return true;
 }
 
-/* Gives whole pages of [from, to) back; what is in them is not needed any more. */
-static void release(const struct trace_record *from, const struct trace_record *to)
-{
-	uintptr_t page = 4096, first = ((uintptr_t)from + page - 1) & ~(page - 1),
-		  last = (uintptr_t)to & ~(page - 1);
-
-	/* Only memory is at stake when this fails. */
-	if (last > first)
-		(void)madvise((void *)first, last - first, MADV_DONTNEED);
-}
-
 int resolver__thread_ends(struct resolver *r, struct thread *t)
 {
 	t->begun = false;
@@ -158,13 +158,17 @@ int resolver__thread_ends(struct resolver *r, struct thread *t)
 static int all_records(struct resolver *r)
 {
 	struct trace_record *records = r->content->records;
-	size_t count = r->content->count, released = 0;
+	char *released = (char *)records;
+	size_t count = r->content->count;
 	int error = 0;
+
+	event_stream__expect(r->stream, count + count / 64, r->budget);
 
 	for (size_t i = 0; i < count && !error; i++) {
 		struct thread *t;
 
-		for (int moves = 0; moves < LOOK_AHEAD && needs_cause(r, &records[i]) && pull_cause(r, i);
+		for (int moves = 0;
+		     moves < LOOK_AHEAD && has_equal(r, i) && needs_cause(r, &records[i]) && pull_cause(r, i);
 		     moves++)
 			;
 		t = &r->threads[records[i].thread];
@@ -172,10 +176,8 @@ static int all_records(struct resolver *r)
 		error = resolver__record(r, t, &records[i]);
 		if (!error && i >= t->last_record && t->begun && !t->depth)
 			error = resolver__thread_ends(r, t);
-		if (i - released >= RELEASE) {
-			release(&records[released], &records[i]);
-			released = i;
-		}
+		if (i % LARGE_STEP == 0)
+			large__drop(&released, &records[i]);
 	}
 	for (uint32_t i = 0; i < r->content->thread_count && !error; i++) {
 		struct thread *t = &r->threads[i];
@@ -223,7 +225,10 @@ static int count_all(struct resolver *r)
 
 int resolve__run(struct event_stream *stream, struct trace_content *content, struct budget *budget)
 {
-	struct resolver r = {.stream = stream, .content = content, .budget = budget};
+	struct resolver r = {.stream = stream,
+			     .content = content,
+			     .budget = budget,
+			     .first_dirty = GRAIN_NONE};
 	int error = prepare(&r);
 
 	if (!error)

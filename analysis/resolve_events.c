@@ -255,10 +255,15 @@ static int lost(struct resolver *r, struct thread *t, const struct trace_record 
 	e->value = rec->arg;
 	r->stream->truth.lost += rec->arg;
 	r->tasks_before_loss = r->stream->task_count;
-	for (uint32_t i = 0; i < r->content->thread_count; i++) {
-		if (t->tid == 0 || t == &r->threads[i])
-			frames__mark_lost(r, &r->threads[i]);
+	if (t->tid) {
+		frames__mark_lost(r, t);
+		return 0;
 	}
+	for (uint32_t i = r->first_dirty; i != GRAIN_NONE; i = r->threads[i].next_dirty) {
+		frames__mark_lost(r, &r->threads[i]);
+		r->threads[i].dirty = false;
+	}
+	r->first_dirty = GRAIN_NONE;
 	return 0;
 }
 

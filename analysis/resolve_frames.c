@@ -391,11 +391,12 @@ int frames__leave_barrier(struct resolver *r, struct thread *t)
 	return frames__leave_last_wait(r, t);
 }
 
-void frames__mark_lost(struct resolver *r, const struct thread *t)
+void frames__mark_lost(struct resolver *r, struct thread *t)
 {
-	for (size_t i = 0; i < t->depth; i++) {
-		const struct frame *f = &t->frames[i];
+	for (size_t i = t->depth; i-- > 0 && !t->frames[i].lost;) {
+		struct frame *f = &t->frames[i];
 
+		f->lost = true;
 		if (is_task(f) || f->kind == FRAME_CREATE)
 			trouble_of_task(r, f->id, EVENT_TROUBLE_LOST);
 		else if (f->kind == FRAME_REGION || f->kind == FRAME_MEMBER)

@@ -195,8 +195,12 @@ static int emit_bounds(struct resolver *r, struct thread *t, uint32_t task, uint
 	return 0;
 }
 
-/* What follows the record of the begin but belongs before the body; `task` GRAIN_NONE: skipped. */
-static int emit_attached(struct resolver *r, struct thread *t, const struct trace_record *rec, uint32_t task)
+/*
+ * What follows the record of the begin but belongs before the body; `task`
+ * GRAIN_NONE: skipped. Dependences belong to a creation that is still open.
+ */
+static int emit_attached(struct resolver *r, struct thread *t, const struct trace_record *rec, uint32_t task,
+			 bool creating)
 {
 	int error = 0;
 
@@ -208,7 +212,7 @@ static int emit_attached(struct resolver *r, struct thread *t, const struct trac
 		if (a->first != first)
 			break;
 		t->attached_next++;
-		if (task == GRAIN_NONE)
+		if (task == GRAIN_NONE || (a->kind == TRACE_DEPEND && !creating))
 			error = resolver__unmatched_end(r);
 		else if (a->kind == TRACE_DEPEND)
 			error = emit_depend(r, t, task, a->key, a->arg);
@@ -306,12 +310,12 @@ int tasks__begin(struct resolver *r, struct thread *t, const struct trace_record
 		return error;
 	number_map__remove(&r->tasks, rec->key);
 	if (from != GRAIN_NONE) {
-		error = emit_attached(r, t, rec, GRAIN_NONE);
+		error = emit_attached(r, t, rec, GRAIN_NONE, false);
 		return error ? error : resume(r, t, rec, task, from);
 	}
 	error = find_task(r, rec, &task);
 	if (!error)
-		error = emit_attached(r, t, rec, created ? task : GRAIN_NONE);
+		error = emit_attached(r, t, rec, created ? task : GRAIN_NONE, nested);
 	if (error)
 		return error;
 	e = resolver__emit(r, t, EVENT_TASK_BEGIN, task);
@@ -347,7 +351,7 @@ int tasks__undeferred(struct resolver *r, struct thread *t, const struct trace_r
 	if (!error)
 		error = emit_creation(r, t, rec, task, EVENT_TASK_UNDEFERRED);
 	if (!error)
-		error = emit_attached(r, t, rec, task);
+		error = emit_attached(r, t, rec, task, true);
 	if (error)
 		return error;
 	number_map__remove(&r->taskloop_tasks, task);

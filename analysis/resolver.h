@@ -51,6 +51,7 @@ struct frame {
 	bool sections;	     /* LOOP, CHUNK */
 	bool share;	     /* LOOP: a static share, whose end is not observable */
 	bool cancelled;	     /* LOOP: its end need not be seen */
+	bool lost;	     /* it and all below are marked: events are missing */
 };
 
 /* DEPEND and TASK_BOUNDS that follow the begin of the task that they belong to. */
@@ -88,6 +89,8 @@ struct thread {
 	size_t wait_event;  /* the wait-begin that was the last of its events, SIZE_MAX */
 	size_t chunk_event; /* the chunk-begin that a TRACE_CHUNK_STRIDE belongs to, SIZE_MAX = none */
 	uint32_t last_record;
+	bool dirty; /* in the list of threads on which something is not marked yet */
+	uint32_t next_dirty;
 	/* In the list of the workers of `worker_of`; their places in the table of threads, GRAIN_NONE. */
 	uint32_t worker_of, next_worker, previous_worker;
 	uint32_t group, groups;
@@ -166,6 +169,7 @@ struct resolver {
 		combined_capacity, taskloop_capacity, group_capacity, waiting_capacity;
 	uint32_t combined_count, taskloop_count, taskloop_numbers, group_count, waiting_count;
 	uint32_t tasks_before_loss; /* tasks below were created before the last LOST */
+	uint32_t first_dirty;	    /* thread, GRAIN_NONE */
 	bool whole;		    /* every event since the start of the process is here */
 	bool cancels;		    /* something is cancelled somewhere: groups are followed */
 	size_t at;		    /* the record that is being resolved */
@@ -296,7 +300,7 @@ size_t frames__returned_from(const struct thread *t, uint64_t sp, enum frame_kin
 /* Whether it is a wait that this kind of wait ends: the end of a barrier need not know which barrier it was.
  */
 bool frames__same_wait(const struct frame *f, uint32_t wait);
-void frames__mark_lost(struct resolver *r, const struct thread *t);
+void frames__mark_lost(struct resolver *r, struct thread *t);
 /* Of what the innermost context of the thread is: an end in it was not seen, or something in it does not fit.
  */
 void frames__trouble(struct resolver *r, const struct thread *t);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The chunks of a trace file: lengths, checksums, sequence; then its events and lines. */
 #include "analysis/fields.h"
-#include "analysis/resolver.h"
+#include "analysis/trace_events.h"
+#include "analysis/trace_format.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,9 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+
+/* A year and seven weeks. */
+#define LONGEST_NS (UINT64_C(1) << 55)
 
 struct trace_reader {
 	int fd;
@@ -27,7 +31,7 @@ struct trace_reader {
 		size_t capacity; /* grows to TRACE_CHUNK_MAX_RAW */
 	} stored, raw;
 	ZSTD_DCtx *zstd;
-	uint32_t last_tid, last_thread;
+	struct trace_events events;
 	bool keep_going;
 };
 
@@ -85,170 +89,15 @@ void trace_content__free(struct trace_content *content)
 
 static int put_number(struct trace_reader *r, struct number_map *map, uint64_t key, uint32_t value)
 {
-	int error = budget__take(&r->budget, 4 * sizeof(struct number_map_slot));
-
-	return error ? error : number_map__put(map, key, value);
-}
-
-static int site_index(struct trace_reader *r, uint64_t address, uint32_t *out)
-{
-	struct trace_content *c = &r->content;
-	int error;
-
-	*out = number_map__get(&c->site_index, address);
-	if (*out != GRAIN_NONE)
-		return 0;
-	error = array__grow(&c->sites, c->site_count, sizeof(*c->sites), &r->budget);
-	if (!error)
-		error = put_number(r, &c->site_index, address, c->site_count);
-	if (error)
-		return error;
-	*out = c->site_count;
-	c->sites[c->site_count++] = address;
-	return 0;
-}
-
-static int thread_index(struct trace_reader *r, uint32_t tid, uint32_t *out)
-{
-	struct trace_content *c = &r->content;
-	int error;
-
-	if (c->thread_count && tid == r->last_tid) {
-		*out = r->last_thread;
-		return 0;
-	}
-	*out = number_map__get(&c->thread_index, tid);
-	if (*out == GRAIN_NONE) {
-		error = array__grow(&c->threads, c->thread_count, sizeof(*c->threads), &r->budget);
-		if (!error)
-			error = put_number(r, &c->thread_index, tid, c->thread_count);
-		if (error)
-			return error;
-		*out = c->thread_count;
-		c->threads[c->thread_count++] = tid;
-	}
-	r->last_tid = tid;
-	r->last_thread = *out;
-	return 0;
-}
-
-static int grow_records(struct trace_reader *r, size_t more)
-{
-	struct trace_content *c = &r->content;
-	size_t capacity = c->capacity;
-	struct trace_record *records;
-
-	if (c->count + more <= capacity)
-		return 0;
-	if (c->count + more >= GRAIN_NONE)
-		return -E2BIG;
-	capacity = c->count + more > capacity + capacity / 2 ? c->count + more : capacity + capacity / 2;
-	if (budget__take(&r->budget, (capacity - c->capacity) * sizeof(*records)))
-		return -E2BIG;
-	records = realloc(c->records, capacity * sizeof(*records));
-	if (!records)
-		return -ENOMEM;
-	c->records = records;
-	c->capacity = capacity;
-	return 0;
-}
-
-static uint64_t get64(const char *column, size_t i)
-{
-	uint64_t v;
-
-	memcpy(&v, column + i * 8, 8);
-	return v;
-}
-
-static uint32_t get32(const char *column, size_t i)
-{
-	uint32_t v;
-
-	memcpy(&v, column + i * 4, 4);
-	return v;
-}
-
-/* The wait for a lock began at another time than that of its record: two records of one. */
-static void add_lock_begin(struct trace_reader *r, struct trace_record *got)
-{
-	struct trace_record *rec = &r->content.records[r->content.count++];
-
-	*rec = *got;
-	got->flags |= RECORD_LOCK_BEGIN;
-	if (got->extra && got->extra < got->time_ns)
-		got->time_ns = got->extra;
+	return trace_content__put(map, key, value, &r->budget);
 }
 
 static int events_chunk(struct trace_reader *r, const char *raw, size_t bytes)
 {
-	struct trace_events_head head;
-	const char *time, *key, *site, *frame, *tid, *arg, *cpu, *kind, *flags, *extra = NULL;
-	uint64_t now, last_site = 0;
-	uint32_t last_index = 0;
-	size_t n, event_bytes, locks = 0;
-	int error;
+	char why[128];
+	int error = trace_events__chunk(&r->events, raw, bytes, why);
 
-	if (bytes < sizeof(head))
-		return damaged(r, "a chunk of events without its head");
-	memcpy(&head, raw, sizeof(head));
-	n = head.count;
-	if (head.columns & ~(uint32_t)TRACE_COLUMN_EXTRA)
-		return damaged(r, "columns of events that are not known; was it written by a newer graind?");
-	event_bytes = TRACE_EVENT_COLUMN_BYTES - (head.columns & TRACE_COLUMN_EXTRA ? 0 : sizeof(uint64_t));
-	if (n > TRACE_CHUNK_MAX_EVENTS || bytes != sizeof(head) + n * event_bytes)
-		return damaged(r, "a chunk whose length does not fit its %u events", head.count);
-	time = raw + sizeof(head);
-	key = time + n * 8;
-	site = key + n * 8;
-	frame = site + n * 8;
-	tid = frame + n * 8;
-	arg = tid + n * 4;
-	cpu = arg + n * 4;
-	kind = cpu + n * 2;
-	flags = kind + n;
-	if (head.columns & TRACE_COLUMN_EXTRA)
-		extra = flags + n;
-	for (size_t i = 0; i < n; i++) {
-		if (kind[i] < 1 || kind[i] >= TRACE_KIND_MAX)
-			return damaged(r, "an event of unknown kind %u; was it written by a newer graind?",
-				       (uint8_t)kind[i]);
-		locks += kind[i] == TRACE_LOCK_WAIT;
-	}
-	error = grow_records(r, n + locks);
-	now = head.base_ns;
-	for (size_t i = 0; i < n && !error; i++) {
-		struct trace_record *rec = &r->content.records[r->content.count];
-		uint64_t address = get64(site, i);
-
-		now += get64(time, i);
-		rec->time_ns = now;
-		rec->key = get64(key, i);
-		rec->frame = get64(frame, i);
-		rec->extra = extra ? get64(extra, i) : 0;
-		rec->arg = get32(arg, i);
-		memcpy(&rec->cpu, cpu + i * 2, 2);
-		rec->kind = (uint8_t)kind[i];
-		rec->flags = (uint8_t)flags[i] & TRACE_F_FAULT;
-		if (address == 0) {
-			rec->site = 0;
-		} else if (address == last_site) {
-			rec->site = last_index;
-		} else {
-			error = site_index(r, address, &rec->site);
-			last_site = address;
-			last_index = rec->site;
-		}
-		if (!error)
-			error = thread_index(r, get32(tid, i), &rec->thread);
-		if (error)
-			break;
-		r->content.count++;
-		r->stream->truth.events++;
-		if (rec->kind == TRACE_LOCK_WAIT)
-			add_lock_begin(r, rec);
-	}
-	return error;
+	return error == -EBADMSG ? damaged(r, "%s", why) : error;
 }
 
 static int declare_source(struct trace_reader *r, struct event_source *source)
@@ -281,9 +130,13 @@ static int ident_line(struct trace_reader *r, const char *line, size_t bytes)
 		if (i > 1 && field__is(&f, "text") && !text)
 			text = field__string(&f);
 	}
+	for (size_t i = 0; i < bytes; i++)
+		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
+			rc = -EBADMSG;
 	if (rc || !address) {
 		free(text);
-		return damaged(r, "a line of text: @ident needs an address and text=");
+		return damaged(
+			r, "a line of text: @ident needs an address and text= without control characters");
 	}
 	/* What is no such string tells nothing. */
 	if (text && trace_ident__parse(text, &ident) &&
@@ -439,6 +292,23 @@ static int next_chunk(struct trace_reader *r, bool *ended)
 	return 1;
 }
 
+/* How many events the chunks' heads promise, at most; what is wrong with them
+ * is found when they are read. */
+static uint64_t count_events(struct trace_reader *r, uint64_t offset)
+{
+	const uint64_t least = TRACE_EVENT_COLUMN_BYTES - sizeof(uint64_t);
+	struct trace_chunk head;
+	uint64_t count = 0;
+
+	while (pread(r->fd, &head, sizeof(head), (off_t)offset) == sizeof(head) &&
+	       head.magic == TRACE_CHUNK_MAGIC && head.raw_bytes <= TRACE_CHUNK_MAX_RAW) {
+		if (head.type == TRACE_CHUNK_EVENTS)
+			count += head.raw_bytes / least;
+		offset += sizeof(head) + head.stored_bytes;
+	}
+	return count;
+}
+
 static int all_chunks(struct trace_reader *r)
 {
 	struct trace_header header;
@@ -457,16 +327,40 @@ static int all_chunks(struct trace_reader *r)
 	if (header.header_bytes < sizeof(header) || header.header_bytes > 4096)
 		return load_error(r->err, -EBADMSG, "%s: the header of the trace is damaged", r->path);
 	r->offset = header.header_bytes;
+	trace_events__expect(&r->events, count_events(r, r->offset));
 	while ((rc = next_chunk(r, &ended)) > 0) {
 		if (r->opts && r->opts->progress && r->size)
 			r->opts->progress(r->opts->progress_ctx, (double)r->offset / (double)r->size);
 	}
 	if (rc == 0 && !ended && !(header.flags & TRACE_INCOMPLETE))
 		rc = damaged(r, "the file ends without its end mark");
-	if (rc == -EBADMSG && r->keep_going)
+	if (rc == -EBADMSG && r->keep_going) {
+		r->stream->truth.dropped++;
 		rc = 0;
+	}
 	r->stream->info.damaged |= !ended || (header.flags & TRACE_INCOMPLETE);
 	return rc;
+}
+
+/* Times that are too far from the first to add up those of all threads: left out. */
+static int drop_late(struct trace_reader *r)
+{
+	struct trace_content *c = &r->content;
+	size_t count = c->count;
+
+	while (c->count && c->records[c->count - 1].time_ns - c->records[0].time_ns > LONGEST_NS)
+		c->count--;
+	if (c->count == count)
+		return 0;
+	r->stream->truth.dropped += count - c->count;
+	r->stream->info.damaged = true;
+	if (r->keep_going)
+		return 0;
+	return load_error(
+		r->err, -EBADMSG,
+		"%s: damaged: its events are more than a year apart; --keep-going analyses those of "
+		"the first year",
+		r->path);
 }
 
 int trace_reader__read(int fd, const char *path, const struct grain_load_opts *opts,
@@ -474,7 +368,6 @@ int trace_reader__read(int fd, const char *path, const struct grain_load_opts *o
 {
 	struct trace_reader r = {
 		.fd = fd, .path = path, .opts = opts, .err = err, .keep_going = opts && opts->keep_going};
-	uint32_t none;
 	struct stat st;
 	int error;
 
@@ -484,19 +377,23 @@ int trace_reader__read(int fd, const char *path, const struct grain_load_opts *o
 	r.zstd = ZSTD_createDCtx();
 	error = r.zstd ? event_stream__new(&r.stream) : -ENOMEM;
 	if (!error)
-		error = site_index(&r, 0, &none);
+		error = trace_events__begin(&r.events, &r.content, r.stream, &r.budget);
 	if (!error)
 		error = all_chunks(&r);
+	if (!error)
+		error = trace_events__finish(&r.events);
 	free(r.stored.bytes);
 	free(r.raw.bytes);
 	ZSTD_freeDCtx(r.zstd);
-	if (!error) {
-		error = sorted_items__sort(r.content.records, sizeof(*r.content.records), NULL,
-					   r.content.count, &r.budget);
-	}
+	trace_events__free(&r.events);
+	if (!error)
+		error = drop_late(&r);
 	r.content.capture_known = !error && r.stream->info.source[0];
 	if (!error && r.stream->info.source[0] == '\0')
 		error = (r.stream->info.source = strdup("uprobes")) ? 0 : -ENOMEM;
+	/* Its event log says so, too. */
+	if (!error && !r.content.capture_known)
+		error = event_stream__add_verbatim(r.stream, "@capture source=uprobes", 23, &r.budget);
 	if (!error)
 		error = resolve__run(r.stream, &r.content, &r.budget);
 	trace_content__free(&r.content);

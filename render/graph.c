@@ -71,6 +71,8 @@ static void describe_truth(const struct grain_graph *graph, struct format_text *
 		format__add(out, DOT "attached late");
 	if (info->damaged)
 		format__add(out, DOT "damaged file");
+	if (info->cycles)
+		format__add(out, DOT "times are cycles, each written as 1 ns");
 	if (truth->conservation_violations)
 		format__printf(out, DOT "%s threads do not add up",
 			       format__count(truth->conservation_violations).text);

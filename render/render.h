@@ -8,6 +8,7 @@
 #define GRAIND_RENDER_H
 
 #include "analysis/grain.h"
+#include "analysis/grain_whatif.h"
 
 enum render_format { RENDER_SVG, RENDER_DOT };
 
@@ -26,7 +27,11 @@ enum render_view {
 	RENDER_VIEW_PROBLEM, /* the worst available problem view */
 	RENDER_VIEW_PARALLEL_BENEFIT,
 	RENDER_VIEW_LOAD_BALANCE,
+	RENDER_VIEW_WORK_DEVIATION,
 	RENDER_VIEW_INSTANTANEOUS_PARALLELISM,
+	RENDER_VIEW_SCATTER,
+	RENDER_VIEW_MEMORY_HIERARCHY_UTILIZATION,
+	RENDER_VIEW_CACHE_MISS_RATIO,
 	RENDER_VIEW_DEFINITION,
 	RENDER_VIEW_THREAD,
 	RENDER_VIEW_TIME,
@@ -55,6 +60,9 @@ struct render_text_opts {
 	unsigned columns; /* 0 = 80 */
 	bool colour;
 	uint64_t job; /* 0 = none */
+	/* What to answer besides the usual what-ifs. */
+	const struct grain_whatif_question *questions;
+	size_t question_count;
 };
 
 /* The text summary: verdict in the first five lines, then tables. */

@@ -18,6 +18,8 @@ double severity__value(const struct grain_context *context, enum grain_problem p
 		return context->scatter;
 	case GRAIN_PROBLEM_MEMORY_HIERARCHY_UTILIZATION:
 		return context->memory_hierarchy_utilization;
+	case GRAIN_PROBLEM_CACHE_MISS_RATIO:
+		return context->cache_miss_ratio;
 	case GRAIN_PROBLEM_COUNT:
 		break;
 	}

@@ -43,15 +43,15 @@ void summary__paragraph(const struct summary *s, const char *first, const char *
 {
 	struct format_text line = {0};
 	size_t indent = format__width(first), used = indent;
-	char word[256];
+	char word[256], whole[256];
 
 	format__add(&line, first);
 	while (*text) {
 		size_t length = strcspn(text, " "), width;
 
-		snprintf(word, sizeof(word), "%.*s", (int)(length < sizeof(word) ? length : sizeof(word) - 1),
-			 text);
-		width = format__width(word);
+		snprintf(whole, sizeof(whole), "%.*s",
+			 (int)(length < sizeof(whole) ? length : sizeof(whole) - 1), text);
+		width = format__width(format__clean(word, sizeof(word), whole, s->columns - indent));
 		text += length;
 		text += strspn(text, " ");
 		if (used > indent && used + 1 + width > s->columns) {
@@ -67,12 +67,12 @@ void summary__paragraph(const struct summary *s, const char *first, const char *
 	format__free(&line);
 }
 
-static void name_problem(const struct grain_graph *graph, enum grain_problem problem, char out[48])
+static void name_problem(const struct grain_graph *graph, const struct grain_advice *advice, char out[48])
 {
-	struct grain_problem_summary summary = {.name = "problem"};
+	struct grain_problem_summary summary = {.name = grain_advice__kind_name(advice->kind)};
 
-	if (problem < GRAIN_PROBLEM_COUNT)
-		grain_graph__problem(graph, problem, &summary);
+	if (advice->problem < GRAIN_PROBLEM_COUNT)
+		grain_graph__problem(graph, advice->problem, &summary);
 	snprintf(out, 48, "%s", summary.name);
 	for (; *out; out++)
 		if (*out == '_')
@@ -142,7 +142,7 @@ static void verdict_worst(const struct summary *s)
 	unsigned lines;
 
 	grain_graph__advice(s->graph, 0, &advice);
-	name_problem(s->graph, advice.problem, problem);
+	name_problem(s->graph, &advice, problem);
 	name_place(s->graph, advice.definition, s->columns - 46, place, sizeof(place));
 	snprintf(line, sizeof(line), "%s: %s, costs up to %s (%s %% of wall)", place, problem,
 		 format__time((double)advice.saves_ns, "us").text,
@@ -223,7 +223,7 @@ static void advice_in_full(const struct summary *s)
 		struct grain_advice advice;
 
 		grain_graph__advice(s->graph, i, &advice);
-		name_problem(s->graph, advice.problem, problem);
+		name_problem(s->graph, &advice, problem);
 		name_place(s->graph, advice.definition, s->columns - 40, place, sizeof(place));
 		snprintf(line, sizeof(line), "%zu. %s, %s: up to %s", i + 1, place, problem,
 			 format__time((double)advice.saves_ns, "us").text);
@@ -274,6 +274,9 @@ int render__summary(const struct grain_graph *graph, const struct render_text_op
 	summary__totals(&s);
 	summary__problems(&s);
 	summary__definitions(&s);
+	summary__tasks(&s);
+	summary__waits(&s);
+	summary__whatif(&s, opts->questions, opts->question_count);
 	summary__regions(&s);
 	summary__loops(&s);
 	summary__locks(&s);

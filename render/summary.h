@@ -21,6 +21,10 @@ void summary__paragraph(const struct summary *summary, const char *first, const 
 void summary__totals(struct summary *summary);
 void summary__problems(struct summary *summary);
 void summary__definitions(struct summary *summary);
+/* `count` questions, then the usual ones (grain_whatif.h). */
+void summary__whatif(struct summary *summary, const struct grain_whatif_question *questions, size_t count);
+void summary__tasks(struct summary *summary);
+void summary__waits(struct summary *summary);
 void summary__regions(struct summary *summary);
 void summary__loops(struct summary *summary);
 void summary__locks(struct summary *summary);

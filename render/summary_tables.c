@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "analysis/grain_tasking.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -8,6 +10,8 @@
 
 #define ROWS_SHOWN 20
 #define REGIONS_SHOWN 10
+#define NARROW_COLUMNS 80
+#define WIDE_COLUMNS 100
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
 static void finish(struct summary *s, struct columns *table)
@@ -50,9 +54,16 @@ void summary__totals(struct summary *s)
 	format__printf(&text, "span %s, ", format__time((double)t->span_ns, "us").text);
 	format__printf(&text, "burdened span %s, ", format__time((double)t->burdened_span_ns, "us").text);
 	format__printf(&text, "average parallelism %s", format__ratio(t->average_parallelism).text);
+	if (!isnan(t->baseline_matched_percent))
+		format__printf(&text, ", %s %% of the grains matched with the baseline's",
+			       format__percent(t->baseline_matched_percent).text);
 	if (!isnan(t->events_per_s))
 		format__printf(&text, ", %s events/s",
 			       format__count_short((uint64_t)fmax(0, t->events_per_s)).text);
+	if (info->cycles)
+		format__add(&text, "; times are cycles, each written as 1 ns");
+	if (info->times_derived)
+		format__add(&text, "; begins are derived, not measured");
 	if (text.data)
 		summary__paragraph(s, "", text.data);
 	s->failed |= text.failed;
@@ -118,11 +129,12 @@ void summary__definitions(struct summary *s)
 		{"max", false, false},	    {"create", false, false}, {"%<1", false, false},
 	};
 	size_t count = grain_graph__profile_count(s->graph);
+	bool narrow = s->columns < NARROW_COLUMNS;
 	struct columns table;
 
 	if (!count)
 		return;
-	columns__init(&table, columns, COUNT_OF(columns));
+	columns__init(&table, columns, COUNT_OF(columns) - narrow);
 	for (size_t i = 0; i < count && i < ROWS_SHOWN; i++) {
 		struct grain_definition d = {.source = "unknown", .function = ""};
 		struct grain_problem_summary benefit;
@@ -140,6 +152,8 @@ void summary__definitions(struct summary *s)
 		add_time(&table, (double)p.exec.min);
 		add_time(&table, (double)p.exec.max);
 		add_time(&table, p.create.mean);
+		if (narrow)
+			continue;
 		columns__add(
 			&table,
 			format__percent(
@@ -154,19 +168,36 @@ void summary__definitions(struct summary *s)
 	more(s, count, ROWS_SHOWN, "definitions");
 }
 
+/* What is not known, or nothing was waited for: dashes. */
+static bool add_barriers(struct summary *s, struct columns *table, uint32_t region, bool wide)
+{
+	struct grain_barriers b;
+	bool known = grain_graph__region_barriers(s->graph, region, &b) && b.time_ns;
+	double share = known ? 100.0 / (double)b.time_ns : NAN;
+
+	columns__add(table, format__percent(share * (double)b.executing_ns).text);
+	columns__add(table, format__percent(share * (double)b.management_ns).text);
+	columns__add(table, format__percent(share * (double)b.idle_ns).text);
+	if (wide)
+		add_time(table, known ? (double)b.time_ns : NAN);
+	return known;
+}
+
 void summary__regions(struct summary *s)
 {
 	static const struct columns_column columns[] = {
-		{"REGION", true, true},	      {"source", true, true},  {"threads", false, false},
-		{"wall", false, false},	      {"tasks", false, false}, {"load balance", false, false},
-		{"max active", false, false},
+		{"REGION", true, true},	   {"source", true, true},     {"threads", false, false},
+		{"wall", false, false},	   {"tasks", false, false},    {"balance", false, false},
+		{"at once", false, false}, {"% tasks", false, false},  {"% mgmt", false, false},
+		{"% idle", false, false},  {"barriers", false, false},
 	};
+	bool narrow = s->columns < NARROW_COLUMNS, wide = s->columns >= WIDE_COLUMNS, split = false;
 	size_t count = grain_graph__region_count(s->graph);
 	struct columns table;
 
 	if (!count)
 		return;
-	columns__init(&table, columns, COUNT_OF(columns));
+	columns__init(&table, columns, COUNT_OF(columns) - (narrow ? 4 : !wide));
 	for (uint32_t i = 0; i < count && i < REGIONS_SHOWN; i++) {
 		struct grain_definition d = {.source = "unknown"};
 		struct grain_region r;
@@ -182,43 +213,18 @@ void summary__regions(struct summary *s)
 		columns__add(&table, text);
 		add_time(&table, (double)(r.end_ns - r.start_ns));
 		add_count(&table, r.tasks);
-		columns__add(&table, format__ratio(r.load_balance).text);
+		columns__add(&table, r.incomplete ? "partial" : format__ratio(r.load_balance).text);
 		snprintf(text, sizeof(text), "%u", r.max_active_tasks_per_thread);
-		columns__add(&table, r.incomplete ? "incomplete" : text);
+		columns__add(&table, text);
+		if (!narrow)
+			split |= add_barriers(s, &table, i, wide);
 	}
 	fputc('\n', s->out);
 	finish(s, &table);
 	more(s, count, REGIONS_SHOWN, "regions");
-}
-
-void summary__depths(struct summary *s)
-{
-	static const struct columns_column columns[] = {
-		{"DEPTH", false, false}, {"grains", false, false}, {"exec", false, false},
-		{"mean", false, false},	 {"min", false, false},	   {"max", false, false},
-	};
-	size_t count = grain_graph__depth_count(s->graph);
-	struct columns table;
-
-	if (!count)
-		return;
-	columns__init(&table, columns, COUNT_OF(columns));
-	for (size_t i = 0; i < count && i < ROWS_SHOWN; i++) {
-		struct grain_depth d;
-		char text[16];
-
-		grain_graph__depth(s->graph, i, &d);
-		snprintf(text, sizeof(text), "%u", d.depth);
-		columns__add(&table, text);
-		add_count(&table, d.grains);
-		add_time(&table, (double)d.exec.sum);
-		add_time(&table, d.exec.mean);
-		add_time(&table, (double)d.exec.min);
-		add_time(&table, (double)d.exec.max);
-	}
-	fputc('\n', s->out);
-	finish(s, &table);
-	more(s, count, ROWS_SHOWN, "depths");
+	if (split)
+		summary__paragraph(s, "",
+				   "% of the threads' time in its barriers; at once: tasks on one thread");
 }
 
 void summary__losses(struct summary *s)

@@ -100,6 +100,7 @@ static void add_context(const struct grain_graph *graph, const struct scene_node
 		{"work deviation", GRAIN_PROBLEM_WORK_DEVIATION},
 		{"scatter", GRAIN_PROBLEM_SCATTER},
 		{"memory hierarchy utilization", GRAIN_PROBLEM_MEMORY_HIERARCHY_UTILIZATION},
+		{"cache miss ratio", GRAIN_PROBLEM_CACHE_MISS_RATIO},
 	};
 	struct grain_context c;
 	struct format_number n;
@@ -125,7 +126,8 @@ static void add_context(const struct grain_graph *graph, const struct scene_node
 		format__printf(out, ", depth %u", c.depth);
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++) {
 		double values[] = {c.parallel_benefit, c.load_balance, c.instantaneous_parallelism,
-				   c.work_deviation,   c.scatter,      c.memory_hierarchy_utilization};
+				   c.work_deviation,   c.scatter,      c.memory_hierarchy_utilization,
+				   c.cache_miss_ratio};
 
 		add_metric(out, metrics[i].name, values[i], c.problems & 1u << metrics[i].problem);
 	}

@@ -142,16 +142,11 @@ static void name_in_error(char *text, size_t size, const char *opened, const cha
 	snprintf(text, size, "%.200s%.300s", path, copy);
 }
 
-enum ctl_exit input__load(struct ctl *ctl, const struct input *input, bool keep_going, bool keep_events,
+enum ctl_exit input__load(struct ctl *ctl, const struct input *input, const struct grain_load_opts *wanted,
 			  struct grain_graph **out)
 {
 	struct progress progress;
-	struct grain_load_opts opts = {
-		.keep_going = keep_going || input->partial,
-		.keep_events = keep_events,
-		.progress = progress__update,
-		.progress_ctx = &progress,
-	};
+	struct grain_load_opts opts = *wanted;
 	struct grain_error error = {""};
 	char opened[PATH_MAX];
 	int result;
@@ -159,6 +154,9 @@ enum ctl_exit input__load(struct ctl *ctl, const struct input *input, bool keep_
 	snprintf(opened, sizeof(opened), "%s", input->path);
 	if (input->fd >= 0)
 		snprintf(opened, sizeof(opened), "/proc/self/fd/%d", input->fd);
+	opts.keep_going |= input->partial;
+	opts.progress = progress__update;
+	opts.progress_ctx = &progress;
 	progress__start(&progress, "analysing");
 	result = grain_graph__load(opened, &opts, out, &error);
 	progress__end(&progress);

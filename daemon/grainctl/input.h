@@ -24,8 +24,8 @@ struct input {
 enum ctl_exit input__open(struct ctl *ctl, const char *argument, bool only_files, struct input *out);
 void input__close(struct input *input);
 
-/* Reads and analyses it, with a progress bar on a terminal. keep_events: for the event log. */
-enum ctl_exit input__load(struct ctl *ctl, const struct input *input, bool keep_going, bool keep_events,
+/* Reads and analyses it, with a progress bar on a terminal; of a job that still runs what is sound. */
+enum ctl_exit input__load(struct ctl *ctl, const struct input *input, const struct grain_load_opts *opts,
 			  struct grain_graph **out);
 
 #endif

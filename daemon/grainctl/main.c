@@ -18,10 +18,10 @@ static const struct {
 	{"run", verb__run},	  {"attach", verb__attach},   {"detach", verb__detach},
 	{"jobs", verb__jobs},	  {"summary", verb__summary}, {"report", verb__report},
 	{"export", verb__export}, {"analyze", verb__analyze}, {"doctor", verb__doctor},
-	{"delete", verb__delete}, {"status", verb__status},
+	{"delete", verb__delete}, {"status", verb__status},   {"compare", verb__compare},
 };
 
-static const char *const later[] = {"compare", "top", "fleet"};
+static const char *const later[] = {"top", "fleet"};
 
 enum { OPT_COLOUR = 0x100 };
 
@@ -45,7 +45,8 @@ static const char doc[] =
 	"  detach JOB           stop profiling; the report stays\n"
 	"  jobs                 list the jobs, one line each\n"
 	"  summary JOB|FILE     the worst problems with source lines, then tables\n"
-	"  report JOB|FILE      draw the grain graph, or write it as DOT or JSON\n"
+	"  report JOB|FILE      draw the grain graph, or write it as data\n"
+	"  compare BASE JOB     what changed between two runs, grain by grain\n"
 	"  export JOB|FILE      write the event log\n"
 	"  analyze FILE         summary or report of a file, without a daemon\n"
 	"  doctor               what this machine allows; where its libgomp is probed\n"

@@ -4,14 +4,15 @@
 
 int verb__report(struct ctl *ctl, int argc, char **argv)
 {
-	static const struct argp_option option_list[] = {REPORT_ARGP_OPTIONS, KEEP_GOING_ARGP_OPTION, {0}};
+	static const struct argp_option option_list[] = {
+		REPORT_ARGP_OPTIONS, BASELINE_ARGP_OPTION, SET_ARGP_OPTION, KEEP_GOING_ARGP_OPTION, {0}};
 	static const struct argp argp = {option_list,
 					 render_output__parse_report,
 					 "JOB|FILE",
-					 "Draws the grain graph of a job or trace file, or writes it as DOT "
-					 "or JSON. Without -o the picture "
+					 "Draws the grain graph of a job or trace file, or writes it as DOT, "
+					 "GraphML, JSON or CSV. Without -o the picture "
 					 "becomes job-N.svg in the current directory and its name is "
-					 "printed; DOT and JSON go to stdout.\v"
+					 "printed; the other formats go to stdout.\v"
 					 "Examples:\n"
 					 "  grainctl report 1 -o fib.svg\n"
 					 "  grainctl report 1 --format json | head -3",

@@ -10,7 +10,11 @@
 #include <unistd.h>
 
 #define CPUS "/sys/devices/system/cpu"
+#define NODES "/sys/devices/system/node"
 #define MAX_CPUS 8192
+#define MAX_NODES 1024
+/* Of nodes that do not exist; the machine's tables call it unreachable. */
+#define NO_DISTANCE 255
 
 struct cpu {
 	unsigned int number, node;
@@ -101,6 +105,58 @@ static void count_parts(struct cpu *cpus, size_t count, unsigned int *cores, uns
 	}
 }
 
+static FILE *open_distances(unsigned int node)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), NODES "/node%u/distance", node);
+	return fopen(path, "re");
+}
+
+/* "@distance NODE d0 d1 ...": the kernel lists only nodes that exist, a column is a node's number. */
+static int describe_node(struct trace_writer *writer, unsigned int node, const bool *exists,
+			 unsigned int past)
+{
+	char line[MAX_NODES * 6];
+	size_t used = 0;
+	unsigned int distance;
+	FILE *file = open_distances(node);
+
+	if (!file)
+		return 0;
+	for (unsigned int to = 0; to < past; to++) {
+		if (!exists[to])
+			distance = NO_DISTANCE;
+		else if (fscanf(file, "%u", &distance) != 1 || distance > 9999)
+			break;
+		used += (size_t)snprintf(line + used, sizeof(line) - used, " %u", distance);
+	}
+	fclose(file);
+	return used ? trace_writer__textf(writer, "@distance %u%s", node, line) : 0;
+}
+
+/* Only where CPUs are on several nodes: else the numbers of cores are the distances. */
+static int describe_distances(struct trace_writer *writer, const struct cpu *cpus, size_t count)
+{
+	bool exists[MAX_NODES] = {false};
+	unsigned int past = 0;
+	int error = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (cpus[i].node < MAX_NODES && cpus[i].node >= past)
+			past = cpus[i].node + 1;
+	for (unsigned int node = 0; node < past; node++) {
+		FILE *file = open_distances(node);
+
+		exists[node] = file;
+		if (file)
+			fclose(file);
+	}
+	for (unsigned int node = 0; past > 1 && node < past && !error; node++)
+		error = describe_node(writer, node, exists, past);
+	return error;
+}
+
 int machine__describe(struct trace_writer *writer)
 {
 	struct cpu *cpus = calloc(MAX_CPUS, sizeof(*cpus));
@@ -131,6 +187,8 @@ int machine__describe(struct trace_writer *writer)
 					    cpus[i].core, cpus[i].socket_id < 0 ? 0 : cpus[i].socket_id,
 					    cpus[i].node);
 	}
+	if (!error)
+		error = describe_distances(writer, cpus, count);
 	free(cpus);
 	return error;
 }

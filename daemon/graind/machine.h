@@ -5,7 +5,7 @@
 
 #include "daemon/common/trace_writer.h"
 
-/* Writes @machine and one @cpu line for every CPU that is online. */
+/* Writes @machine, one @cpu line for every CPU that is online, @distance lines where there are NUMA nodes. */
 int machine__describe(struct trace_writer *writer);
 
 #endif

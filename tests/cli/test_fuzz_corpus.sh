@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# What fuzzing the planner has found, and files like those, under ASan and UBSan.
+# What fuzzing the planner and the analysis has found, and files like those, under ASan and UBSan.
 # usage: tests/cli/test_fuzz_corpus.sh BUILD_DIRECTORY
 . "$(dirname "$0")/../lib.sh"
 
@@ -38,3 +38,23 @@ for i in range(40):
     open("%s/%02d" % (sys.argv[1], i), "wb").write(data)
 PY
 check "40 damaged section tables and truncated files" timeout 300 "$B/fuzz/replay_plan" "$T"/made/*
+
+# Event logs and traces: a graph that agrees with itself and with its own log, or one line.
+analysis=("$ROOT"/tests/fuzz/corpus-log/* "$ROOT"/tests/fuzz/corpus-trace/*)
+check "the corpora of the analysis are small" [ "$(cat "${analysis[@]}" | wc -c)" -lt 100000 ]
+check "the analysis survives its logs" timeout 300 "$B/fuzz/replay_log" "$ROOT"/tests/fuzz/corpus-log/*
+check "and the logs of the tests" timeout 300 "$B/fuzz/replay_log" "$ROOT"/tests/data/*.log
+check "the analysis survives its traces" timeout 300 "$B/fuzz/replay_trace" "$ROOT"/tests/fuzz/corpus-trace/*
+bad=
+for file in "${analysis[@]}"; do
+	for option in "" --keep-going; do
+		# shellcheck disable=SC2086
+		"$B/grainctl" analyze "$file" $option --json >"$T/out" 2>"$T/err"
+		case $? in
+		0) python3 -m json.tool "$T/out" >/dev/null || bad+="$file: no JSON; " ;;
+		1) [ "$(wc -l <"$T/err")" -eq 1 ] || bad+="$file: $(head -2 "$T/err"); " ;;
+		*) bad+="$file: ended with $?; " ;;
+		esac
+	done
+done
+is "grainctl analyze gives JSON, or says in one line what is wrong with each" "$bad" ""

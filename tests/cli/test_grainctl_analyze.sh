@@ -57,6 +57,14 @@ is "one line a context, with its identifier" "$ids" "0 0.p0.0 0.p0.0.0 0.p0.0.1 
 "$ctl" report two.log --format json -o grains2.json
 check "report of a file is the same" cmp grains.json grains2.json
 
+"$ctl" report two.log --format groups >groups.json
+is "report --format groups succeeds" $? 0
+# The two tasks, their parent with them, the region with both members, the program.
+is "strengths of the groups, the root first" \
+	"$(python3 -c 'import json; print(*(json.loads(l)["strength"] for l in open("groups.json")))')" \
+	"[2, 8] [2, 6] [2, 4] [2, 2]"
+is "the root has the work and all grains" "$(head -1 groups.json | json 'd["exec_ns"], d["grains"]')" "(4065, 2)"
+
 "$ctl" export two.log --format log >again.log
 is "export succeeds" $? 0
 "$ctl" analyze again.log --json >summary2.json
@@ -80,7 +88,12 @@ if command -v gvpr >/dev/null; then
 fi
 while read -r view; do
 	"$ctl" report two.log --view "$view" -o "view-$view.svg" 2>err
-	is "report --view $view" "$? $(cat err)" "0 "
+	rc=$?
+	if [ "$(json "d['problems'].get('$view', {}).get('available', True)" <summary.json)" = True ]; then
+		is "report --view $view" "$rc $(cat err)" "0 "
+	else
+		is "report --view $view: absent, and why" "$rc $(grep -c ': no view of .*; choose another' err)" "1 1"
+	fi
 done < <("$ctl" report --view=help)
 
 # Text

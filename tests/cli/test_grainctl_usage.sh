@@ -25,7 +25,7 @@ status()
 	fi
 }
 
-verbs="run attach detach jobs summary report export analyze doctor delete status"
+verbs="run attach detach jobs summary report compare export analyze doctor delete status"
 for verb in $verbs; do
 	"$ctl" "$verb" --help >"$T/help" 2>&1
 	rc=$?
@@ -43,19 +43,19 @@ is "--help fits 80 columns" "$(awk 'length > 80' "$T/help")" ""
 for verb in $verbs; do
 	check "--help lists $verb" grep -q "^  $verb" "$T/help"
 done
-is "--help does not list what is not there" "$(grep -E '^  (compare|top|fleet)|--fast|html|graphml' "$T/help")" ""
+is "--help does not list what is not there" "$(grep -E '^  (top|fleet)|--fast|html' "$T/help")" ""
 is "--version" "$("$ctl" --version)" "grainctl $(sed -n 's/^#define GRAIND_VERSION "\(.*\)"/\1/p' "$ROOT/daemon/common/version.h")"
 
 status "no verb" 2
 status "unknown verb" 2 frobnicate
 status "unknown global option" 2 --frobnicate jobs
 status "--color takes three words" 2 --color=sometimes jobs
-for verb in compare top; do
+for verb in top fleet; do
 	status "$verb is not there yet" 2 "$verb" 1 2
 	check "$verb says so" grep -q "not available in this version" "$T/err"
 done
-for args in "run --fast -- true" "attach --fast 1" "report 1 --format html" "report 1 --format graphml" \
-	"report 1 --format csv" "export 1 --format perfetto" "export 1 --format otf2" "report 1 --filter"; do
+for args in "run --fast -- true" "attach --fast 1" "report 1 --format html" \
+	"export 1 --format perfetto" "export 1 --format otf2" "report 1 --filter"; do
 	# shellcheck disable=SC2086
 	status "$args is not there yet" 2 $args
 	check "$args says so" grep -q "not available in this version" "$T/err"

@@ -94,5 +94,17 @@ whole sumaclust-4 4 loops 5000 - sumaclust -t 0.9 -p 4 sequences.fasta
 sequences 200 150 1 >alignment.fasta
 whole fasttree-2 2 sections 2 - fasttreeMP -nt -quiet -nosupport alignment.fasta
 whole fasttree-4 4 sections 2 - fasttreeMP -nt -quiet -nosupport alignment.fasta
+# They load the runtime late, below a BLAS that was linked with it.
+cat >product.py <<'PY'
+import numpy
+a = numpy.arange(360000, dtype=float).reshape(600, 600) / 1e6
+print("%.6f" % numpy.trace(a @ a @ a))
+PY
+cat >product.R <<'R'
+a <- matrix((1:360000) / 1e6, 600, 600)
+cat(sprintf("%.6f\n", sum(diag(a %*% a %*% a))))
+R
+whole numpy-2 2 loops 4 - /usr/bin/python3 product.py
+whole R-2 2 loops 2 - Rscript product.R
 stop_graind
 is "graind ends cleanly" "$GRAIND_STATUS" 0

@@ -15,11 +15,12 @@
 	"@source 1 file=a.c line=10 func=main kind=parallel\n@source 2 file=a.c line=20 func=f kind=task\n"  \
 	"@source 3 file=a.c line=30 func=g kind=task\n"
 
-/* The graph of a log's text; on failure a failed check and NULL. */
-static inline struct grain_graph *graph_of_text(const char *name, const char *text)
+/* The graph of a log's text, `settings` NULL: the defaults; on failure a failed check and NULL. */
+static inline struct grain_graph *graph_of_text_set(const char *name, const char *text,
+						    const struct grain_settings *settings)
 {
 	char path[] = "/tmp/graind-unit-XXXXXX";
-	struct grain_load_opts opts = {.keep_events = true};
+	struct grain_load_opts opts = {.keep_events = true, .settings = settings};
 	struct grain_error err = {{0}};
 	struct grain_graph *g = NULL;
 	int fd = mkstemp(path);
@@ -36,6 +37,11 @@ static inline struct grain_graph *graph_of_text(const char *name, const char *te
 	if (error)
 		printf("# %d %s\n", error, err.text);
 	return g;
+}
+
+static inline struct grain_graph *graph_of_text(const char *name, const char *text)
+{
+	return graph_of_text_set(name, text, NULL);
 }
 
 static inline uint32_t context_named(const struct grain_graph *g, const char *id)

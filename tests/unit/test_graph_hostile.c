@@ -4,6 +4,7 @@
  * no hang, and what is said of them still adds up.
  */
 #include "analysis/event_build.h"
+#include "analysis/grain_tasking.h"
 #include "analysis/graph.h"
 #include "tests/unit/graph_text.h"
 
@@ -108,6 +109,21 @@ static int elements_wrong(const struct grain_graph *g)
 		wrong += d.from >= grain_graph__context_count(g) || d.from == d.to;
 		wrong += d.to == GRAIN_NONE ? d.join >= grain_graph__join_count(g)
 					    : d.to >= grain_graph__context_count(g);
+	}
+	for (size_t i = 0; i < grain_graph__scheduling_point_count(g); i++) {
+		struct grain_scheduling_point p;
+
+		grain_graph__scheduling_point(g, i, &p);
+		wrong += p.executing_ns > p.time_ns || p.management_ns > p.time_ns || p.idle_ns > p.time_ns ||
+			 p.nested_ns > p.executing_ns ||
+			 p.executing_ns + p.management_ns + p.idle_ns != p.time_ns;
+	}
+	for (size_t i = 0; i < grain_graph__task_construct_count(g); i++) {
+		struct grain_task_construct c;
+
+		grain_graph__task_construct(g, i, &c);
+		wrong += c.complete > c.instances || c.switches > c.fragments ||
+			 c.management.max > c.task.max || c.max_concurrent > c.instances;
 	}
 	for (uint32_t i = 0; i < grain_graph__loop_count(g); i++) {
 		struct grain_loop l;

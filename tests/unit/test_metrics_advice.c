@@ -77,7 +77,8 @@ static void test_small_tasks(void)
 	CHECK(grain_graph__advice_count(g) == 1, "small tasks: one advice");
 	grain_graph__advice(g, 0, &a);
 	CHECK(a.problem == GRAIN_PROBLEM_PARALLEL_BENEFIT, "small tasks: it is about their benefit");
-	CHECK(a.saves_ns == 512 * 1000, "small tasks: the leaves' creations are at stake");
+	/* 15 tasks are at depth 4 or above it. */
+	CHECK(a.saves_ns == 1008 * 1000, "small tasks: the creations below the cutoff are at stake");
 	CHECK_STR(a.finding,
 		  "512 of 1,023 tasks created at a.c:20 typically run 100 ns, less than the 1.0 us it costs "
 		  "to create "
@@ -87,7 +88,7 @@ static void test_small_tasks(void)
 	CHECK_STR(a.text,
 		  "create fewer, larger tasks: below depth 4 call the function directly (an if or final "
 		  "clause, or a "
-		  "test before the directive)",
+		  "test before the directive); 1,008 of the 1,023 tasks go",
 		  "small tasks: the text");
 	grain_graph__profile(g, 0, &p);
 	CHECK(p.instances == 1023 && p.leaves == 512 && p.exec.sum == 102300 && p.exec.min == 100 &&
@@ -169,8 +170,10 @@ static void test_imbalance(void)
 		  "of 5 siblings from a.c:30 the longest takes 1.0 ms, their mean is 208 us; the others wait "
 		  "for it",
 		  "imbalance: the finding");
+	CHECK(a.evidence.worst == context_named(g, "0.p0.0.0"), "imbalance: the longest is named");
 	grain_graph__advice(g, 1, &a);
-	CHECK(a.problem == GRAIN_PROBLEM_INSTANTANEOUS_PARALLELISM && a.saves_ns == 480050,
+	CHECK(a.kind == GRAIN_ADVICE_FEW_GRAINS && a.problem == GRAIN_PROBLEM_INSTANTANEOUS_PARALLELISM &&
+		      a.saves_ns == 480050,
 	      "imbalance: then the idle thread, its time shared by both");
 	check_near(context_at(g, "0.p0.0.0").load_balance, 100, "balance");
 	grain_graph__free(g);

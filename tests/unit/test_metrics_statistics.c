@@ -62,6 +62,13 @@ static void test_stat(void)
 	CHECK(stat.sum == 40 && stat.min == 2 && stat.max == 9, "stat: sum and extremes");
 	check_near(stat.mean, 5, "mean");
 	check_near(stat.stddev, 2, "standard deviation");
+	s = (struct running_stat){0};
+	for (size_t i = 0; i < 8; i++)
+		running_stat__add(&s, UINT64_C(1000000000000000) + values[i]);
+	check_near(running_stat__result(&s).stddev, 2, "deviation of large values");
+	for (size_t i = 0; i < 8; i++)
+		running_stat__add(&s, UINT64_MAX / 2);
+	CHECK(isnan(running_stat__result(&s).stddev), "stat: no deviation of values that are too large");
 	stat = running_stat__result(&(struct running_stat){0});
 	CHECK(stat.sum == 0 && stat.stddev == 0, "stat: of nothing");
 }

@@ -53,8 +53,26 @@ static int looks_well_formed(const char *svg)
 	return depth == 0;
 }
 
+/* Whether the view is of a problem, and of one that this graph can have. */
+static bool is_problem(const struct grain_graph *graph, const char *view, bool *available)
+{
+	*available = true;
+	for (int p = 0; p < GRAIN_PROBLEM_COUNT; p++) {
+		struct grain_problem_summary problem;
+
+		grain_graph__problem(graph, (enum grain_problem)p, &problem);
+		if (strcmp(problem.name, view))
+			continue;
+		*available = problem.available;
+		return true;
+	}
+	return false;
+}
+
 static void test_views(const struct grain_graph *graph)
 {
+	int problems = 0;
+
 	for (int v = 0; v < RENDER_VIEW_COUNT; v++) {
 		const char *name = render_view__name((enum render_view)v);
 		struct render_opts opts = {.view = (enum render_view)v, .job = 12};
@@ -62,12 +80,18 @@ static void test_views(const struct grain_graph *graph)
 		enum render_view parsed = RENDER_VIEW_COUNT;
 		int r;
 		char *svg = draw(graph, &opts, &r, &err);
-		int dims = v == RENDER_VIEW_PARALLEL_BENEFIT || v == RENDER_VIEW_LOAD_BALANCE ||
-			   v == RENDER_VIEW_INSTANTANEOUS_PARALLELISM;
+		bool available, dims = is_problem(graph, name, &available);
 
-		CHECK(r == 0 && looks_well_formed(svg), "the %s view is drawn %s", name, err.text);
+		problems += dims;
 		CHECK(render_view__parse(name, &parsed) == 0 && parsed == (enum render_view)v,
 		      "its name is known: %s", name);
+		if (!available) {
+			CHECK(r == -ENODATA && strstr(err.text, "choose another view"),
+			      "no %s view of what is absent: %s", name, err.text);
+			free(svg);
+			continue;
+		}
+		CHECK(r == 0 && looks_well_formed(svg), "the %s view is drawn %s", name, err.text);
 		CHECK(svg && strstr(svg, "prog: ") && strstr(svg, "job 12") && strstr(svg, "Truth: 0 of ") &&
 			      strstr(svg, "critical path</text>"),
 		      "it has a title, the truth and a legend");
@@ -81,6 +105,7 @@ static void test_views(const struct grain_graph *graph)
 		CHECK(count(svg, " critical\"") > 4, "the critical path is marked");
 		free(svg);
 	}
+	CHECK(problems == GRAIN_PROBLEM_COUNT, "every problem has its view");
 	{
 		enum render_view view = RENDER_VIEW_TIME;
 

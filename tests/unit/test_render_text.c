@@ -174,12 +174,66 @@ static void test_no_problem(void)
 	grain_graph__free(graph);
 }
 
+/* Runs of blanks as one. */
+static void squeeze(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++)
+		if (*from != ' ' || (from > text && from[-1] != ' '))
+			*to++ = *from;
+	*to = '\0';
+}
+
+/*
+ * Member 0 is in the barrier from 1260 to 1620, member 1 from 1160 to 1630;
+ * tasks run for 330 and 200 of it; a task can be begun from 1200 to 1270 and
+ * from 1290 to 1410. Of the taskwait's 190 task 2 runs for 100, and until 1410
+ * it could be begun.
+ */
+static void test_task_profile(void)
+{
+	static const char *const lines[] = {
+		"\nONE TASK function exec inclusive creates waits manages switches at once\n",
+		"\nfib.c:8 fib 123 ns 223 ns 23 ns 30 ns 27 ns 1 2\n",
+		"\nimpl. barrier fib.c:20 - 2 300 ns 830 ns 64 20 16\n",
+		"\ntaskwait unknown fib.c:8 1 90 ns 190 ns 53 5.3 42\n",
+		"\n0.p0 fib.c:20 2 650 ns 3 1.14 2 64 20 16\n",
+		"\n 2 2 300 ns 150 ns 100 ns 200 ns 150 ns 0 ns 0 ns\n",
+	};
+	static const unsigned widths[] = {80, 120};
+	struct render_text_opts opts = {.columns = 80};
+	struct grain_graph *graph = NULL;
+	char *text;
+	int r;
+
+	CHECK(grain_graph__load("tests/data/fib_two_threads.log", NULL, &graph, NULL) == 0,
+	      "a log to summarize");
+	if (!graph)
+		return;
+	text = summarize(graph, &opts, &r);
+	squeeze(text);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+		CHECK(r == 0 && strstr(text, lines[i]), "the task profile has row %zu", i);
+	free(text);
+	for (size_t i = 0; i < 2; i++) {
+		opts.columns = widths[i];
+		text = summarize(graph, &opts, &r);
+		CHECK(longest_line(text) <= widths[i], "the task profile fits %u columns (%zu)", widths[i],
+		      longest_line(text));
+		CHECK(!strstr(text, "O..") && !strstr(text, "..TED"), "and its titles are whole");
+		free(text);
+	}
+	grain_graph__free(graph);
+}
+
 int main(void)
 {
 	test_numbers();
 	test_escapes();
 	test_columns();
 	test_summary();
+	test_task_profile();
 	test_no_problem();
 	CHECK_DONE();
 }

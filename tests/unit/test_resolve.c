@@ -239,11 +239,11 @@ static void test_sources(void)
 	char *text = s ? log_of(s, 1) : strdup("");
 
 	CHECK(strncmp(text,
-		      "grain-log 1\n@process pid=1 runtime=libgomp\n"
+		      "grain-log 1\n@process pid=1 runtime=libgomp\n@capture source=uprobes\n"
 		      "@source 7 file=a.c line=3 func=f kind=task\n"
 		      "@source 8 file=a.c line=3 func=f kind=taskwait\n"
 		      "@source 9 kind=task module=0xb2\n@truth",
-		      150) == 0 &&
+		      174) == 0 &&
 		      strstr(text, "12 1 0 wait-begin kind=taskwait src=8\n") &&
 		      strstr(text, "14 1 0 wait-begin kind=taskwait src=8\n") &&
 		      strstr(text, "16 1 0 create-begin task=1 src=9"),

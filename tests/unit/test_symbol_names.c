@@ -181,8 +181,8 @@ static void other_language(const struct language *language, const char *director
 		CHECK(0, "writing %s", source);
 		return;
 	}
-	snprintf(command, sizeof(command), "%s -g -fopenmp -fPIE -pie -o %s %s", language->compiler, path,
-		 source);
+	snprintf(command, sizeof(command), "cd %s && %s -g -fopenmp -fPIE -pie -o %s %s", directory,
+		 language->compiler, path, source);
 	CHECK(system(command) == 0, "%s", command);
 	for (size_t i = 0; language->wanted[i].symbol; i++) {
 		uint64_t address = symbol_address(path, language->wanted[i].symbol);

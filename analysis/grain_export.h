@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A graph in the forms of other tools. All return 0 or a negative errno of the stream. */
+#ifndef GRAIND_GRAIN_EXPORT_H
+#define GRAIND_GRAIN_EXPORT_H
+
+#include "analysis/grain.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum grain_reduction {
+	GRAIN_FULL,    /* every node: fragments, forks, joins, book-keeping, chunks */
+	GRAIN_REDUCED, /* PPOPP16 section 3.1: a task's fragments in one, forks before one join in one,
+			  book-keeping per thread */
+};
+
+/* GraphML that yEd and Cytoscape open: nodes and edges with typed attributes for all metrics (README.md). */
+int grain_graph__write_graphml(const struct grain_graph *graph, enum grain_reduction reduction, FILE *out);
+
+/* One line a context, a header line first, RFC 4180; the keys of the JSON as columns, absent values empty. */
+int grain_graph__write_csv(const struct grain_graph *graph, FILE *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

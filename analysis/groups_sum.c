@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What groups say of their members: sums, the worst values, the definition with the most time. */
+#include "analysis/counters.h"
+#include "analysis/groups.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double groups__value(const struct grain_context *c, enum grain_problem problem)
+{
+	switch (problem) {
+	case GRAIN_PROBLEM_PARALLEL_BENEFIT:
+		return c->parallel_benefit;
+	case GRAIN_PROBLEM_LOAD_BALANCE:
+		return c->load_balance;
+	case GRAIN_PROBLEM_WORK_DEVIATION:
+		return c->work_deviation;
+	case GRAIN_PROBLEM_INSTANTANEOUS_PARALLELISM:
+		return c->instantaneous_parallelism;
+	case GRAIN_PROBLEM_SCATTER:
+		return c->scatter;
+	case GRAIN_PROBLEM_MEMORY_HIERARCHY_UTILIZATION:
+		return c->memory_hierarchy_utilization;
+	case GRAIN_PROBLEM_CACHE_MISS_RATIO:
+		return c->cache_miss_ratio;
+	case GRAIN_PROBLEM_COUNT:
+		break;
+	}
+	return NAN;
+}
+
+static bool is_worse(enum grain_problem problem, double value, double than)
+{
+	if (isnan(value) || isnan(than))
+		return !isnan(value);
+	if (problem == GRAIN_PROBLEM_PARALLEL_BENEFIT || problem == GRAIN_PROBLEM_INSTANTANEOUS_PARALLELISM ||
+	    problem == GRAIN_PROBLEM_MEMORY_HIERARCHY_UTILIZATION)
+		return value < than;
+	return value > than;
+}
+
+/* The same of a context, without the rest of it. */
+static double value_of(const struct grain_graph *g, uint32_t context, enum grain_problem problem)
+{
+	const struct context *c = &g->contexts[context];
+
+	switch (problem) {
+	case GRAIN_PROBLEM_PARALLEL_BENEFIT:
+		return context__benefit(c);
+	case GRAIN_PROBLEM_LOAD_BALANCE:
+		return c->load_balance;
+	case GRAIN_PROBLEM_WORK_DEVIATION:
+		return graph__deviation(g, context);
+	case GRAIN_PROBLEM_INSTANTANEOUS_PARALLELISM:
+		return context__parallelism(c);
+	case GRAIN_PROBLEM_SCATTER:
+		return context__scatter(g, c);
+	case GRAIN_PROBLEM_MEMORY_HIERARCHY_UTILIZATION:
+		return context__memory_utilization(g, context);
+	case GRAIN_PROBLEM_CACHE_MISS_RATIO:
+		return context__miss_ratio(g, context);
+	default:
+		return NAN;
+	}
+}
+
+static void take_worst(struct grain_groups *g, uint32_t group, enum grain_problem problem, uint32_t grain)
+{
+	uint32_t *worst = &g->worst[problem][group];
+
+	if (grain == GRAIN_NONE)
+		return;
+	if (is_worse(problem, value_of(g->graph, grain, problem),
+		     *worst == GRAIN_NONE ? NAN : value_of(g->graph, *worst, problem)))
+		*worst = grain;
+}
+
+static void take_times(const struct grain_graph *g, struct group_row *row, uint32_t first, uint32_t last)
+{
+	if (first == GRAIN_NONE)
+		return;
+	if (row->first == GRAIN_NONE || g->contexts[first].start_ns < g->contexts[row->first].start_ns)
+		row->first = first;
+	if (row->last == GRAIN_NONE || g->contexts[last].end_ns > g->contexts[row->last].end_ns)
+		row->last = last;
+}
+
+static void add_own(struct grain_groups *g, uint32_t group, uint32_t context)
+{
+	const struct context *c = &g->graph->contexts[context];
+	struct group_row *row = &g->rows[group];
+
+	row->exec_ns += c->exec_ns;
+	row->create_ns += c->create_ns;
+	row->critical |= c->flags & CONTEXT_CRITICAL;
+	row->grains += context__is_grain(c);
+	if (c->flags & CONTEXT_BEGUN)
+		take_times(g->graph, row, context, context);
+}
+
+static void add_context(struct grain_groups *g, uint32_t group, uint32_t context)
+{
+	const struct context *c = &g->graph->contexts[context];
+	int p;
+
+	add_own(g, group, context);
+	if (!context__is_grain(c) || c->flags & (CONTEXT_INCOMPLETE | CONTEXT_DISCARDED))
+		return;
+	for (p = 0; p < GRAIN_PROBLEM_COUNT; p++) {
+		if (!g->worst[p])
+			continue;
+		take_worst(g, group, (enum grain_problem)p, context);
+		g->flagged[p][group] += c->problems >> p & 1;
+	}
+}
+
+static void add_group(struct grain_groups *g, uint32_t group, uint32_t member)
+{
+	struct group_row *row = &g->rows[group];
+	const struct group_row *from = &g->rows[member];
+	int p;
+
+	row->exec_ns += from->exec_ns;
+	row->create_ns += from->create_ns;
+	row->critical |= from->critical;
+	row->grains += from->grains;
+	row->strength += from->strength;
+	take_times(g->graph, row, from->first, from->last);
+	for (p = 0; p < GRAIN_PROBLEM_COUNT; p++) {
+		if (!g->worst[p])
+			continue;
+		take_worst(g, group, (enum grain_problem)p, g->worst[p][member]);
+		g->flagged[p][group] += g->flagged[p][member];
+	}
+}
+
+static void add_all(struct grain_groups *g)
+{
+	uint32_t i, k, n;
+
+	for (i = 0; g->graph->totals.runtime_tasks && i < g->graph->context_count; i++)
+		if (g->graph->contexts[i].flags & CONTEXT_SPLIT)
+			add_own(g, g->of_context[i], i);
+	for (i = 0; i < g->count; i++) {
+		const uint32_t *members = groups__members(g, i, &n);
+
+		g->rows[i].strength += n;
+		for (k = 0; k < n; k++) {
+			if (members[k] & GROUP_MEMBER)
+				add_group(g, i, members[k] & ~GROUP_MEMBER);
+			else
+				add_context(g, i, members[k]);
+		}
+	}
+}
+
+/* ---- the definition with the most time -------------------------------- */
+
+/* All contexts, those of a group adjacent: a group's `size` ones begin at `begin`. */
+struct share {
+	uint64_t exec_ns;
+	uint32_t definition;
+};
+
+struct census {
+	struct grain_groups *groups;
+	struct share *shares;
+	uint32_t *begin, *size, *heavy; /* per group; heavy: the member group with the most contexts */
+	uint64_t *time;			/* per definition */
+	uint32_t best;
+};
+
+static void measure(struct census *s)
+{
+	struct grain_groups *g = s->groups;
+	uint32_t i, k, n;
+
+	for (i = 0; i < g->count; i++)
+		s->heavy[i] = GRAIN_NONE;
+	for (i = 0; i < g->graph->context_count; i++)
+		s->size[g->of_context[i]]++;
+	for (i = 0; i < g->count; i++) {
+		const uint32_t *members = groups__members(g, i, &n);
+
+		for (k = 0; k < n; k++) {
+			uint32_t member = members[k] & ~GROUP_MEMBER;
+
+			if (!(members[k] & GROUP_MEMBER))
+				continue;
+			s->size[i] += s->size[member];
+			if (s->heavy[i] == GRAIN_NONE || s->size[member] > s->size[s->heavy[i]])
+				s->heavy[i] = member;
+		}
+	}
+}
+
+/* Groups from the root down; the contexts that are in no member group come last. */
+static void place(struct census *s)
+{
+	struct grain_groups *g = s->groups;
+	uint32_t i, k, n, at;
+
+	for (i = g->count; i-- > 0;) {
+		const uint32_t *members = groups__members(g, i, &n);
+
+		at = s->begin[i];
+		for (k = 0; k < n; k++) {
+			if (!(members[k] & GROUP_MEMBER))
+				continue;
+			s->begin[members[k] & ~GROUP_MEMBER] = at;
+			at += s->size[members[k] & ~GROUP_MEMBER];
+		}
+	}
+	/* Each group is filled from its end. */
+	for (i = 0; i < g->count; i++)
+		s->begin[i] += s->size[i];
+	for (i = 0; i < g->graph->context_count; i++) {
+		const struct context *c = &g->graph->contexts[i];
+
+		s->shares[--s->begin[g->of_context[i]]] = (struct share){c->exec_ns, c->definition};
+	}
+	for (i = 0; i < g->count; i++) {
+		const uint32_t *members = groups__members(g, i, &n);
+
+		for (k = 0; k < n; k++)
+			if (members[k] & GROUP_MEMBER)
+				s->begin[i] -= s->size[members[k] & ~GROUP_MEMBER];
+	}
+}
+
+static void count(struct census *s, uint32_t from, uint32_t to)
+{
+	uint32_t i, d;
+
+	for (i = from; i < to; i++) {
+		d = s->shares[i].definition;
+		if (d == GRAIN_NONE)
+			continue;
+		s->time[d] += s->shares[i].exec_ns;
+		if (s->best == GRAIN_NONE || s->time[d] > s->time[s->best] ||
+		    (s->time[d] == s->time[s->best] && d < s->best))
+			s->best = d;
+	}
+}
+
+/*
+ * From a group that has none below it up to `top`, always by way of the member
+ * with the most contexts: the others are half or less of a group, so that no
+ * context is counted more than log n times.
+ */
+static void count_path(struct census *s, uint32_t top)
+{
+	struct grain_groups *g = s->groups;
+	uint32_t group = top, below, i, end;
+
+	while (s->heavy[group] != GRAIN_NONE)
+		group = s->heavy[group];
+	s->best = GRAIN_NONE;
+	for (below = GRAIN_NONE;; below = group, group = g->rows[group].parent) {
+		end = s->begin[group] + s->size[group];
+		if (below == GRAIN_NONE) {
+			count(s, s->begin[group], end);
+		} else {
+			count(s, s->begin[group], s->begin[below]);
+			count(s, s->begin[below] + s->size[below], end);
+		}
+		g->rows[group].definition = s->best;
+		if (group == top)
+			break;
+	}
+	for (i = s->begin[top]; i < s->begin[top] + s->size[top]; i++)
+		if (s->shares[i].definition != GRAIN_NONE)
+			s->time[s->shares[i].definition] = 0;
+}
+
+static int find_definitions(struct grain_groups *g)
+{
+	struct census s = {.groups = g};
+	size_t n = g->count + (size_t)1;
+	uint32_t i;
+	int error = -ENOMEM;
+
+	s.shares = malloc((g->graph->context_count + 1) * sizeof *s.shares);
+	s.begin = calloc(n, sizeof *s.begin);
+	s.size = calloc(n, sizeof *s.size);
+	s.heavy = malloc(n * sizeof *s.heavy);
+	s.time = calloc(g->graph->definition_count + 1, sizeof *s.time);
+	if (s.shares && s.begin && s.size && s.heavy && s.time) {
+		measure(&s);
+		place(&s);
+		for (i = 0; i < g->count; i++)
+			if (g->rows[i].parent == GRAIN_NONE || s.heavy[g->rows[i].parent] != i)
+				count_path(&s, i);
+		error = 0;
+	}
+	free(s.shares);
+	free(s.begin);
+	free(s.size);
+	free(s.heavy);
+	free(s.time);
+	return error;
+}
+
+static int add_columns(struct grain_groups *g)
+{
+	size_t n = g->count + (size_t)1;
+	int p;
+
+	for (p = 0; p < GRAIN_PROBLEM_COUNT; p++) {
+		if (!g->graph->problems[p].available)
+			continue;
+		g->worst[p] = malloc(n * sizeof *g->worst[p]);
+		g->flagged[p] = calloc(n, sizeof *g->flagged[p]);
+		if (!g->worst[p] || !g->flagged[p])
+			return -ENOMEM;
+		memset(g->worst[p], 0xff, n * sizeof *g->worst[p]);
+	}
+	return 0;
+}
+
+int groups__sum_up(struct grain_groups *groups)
+{
+	/* First what needs most memory on the way. */
+	int error = find_definitions(groups);
+
+	if (error == 0)
+		error = add_columns(groups);
+	if (error == 0)
+		add_all(groups);
+	return error;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From the event columns of a trace's chunks to records in the order of time.
+ * Internal to analysis. */
+#ifndef GRAIND_TRACE_EVENTS_H
+#define GRAIND_TRACE_EVENTS_H
+
+#include "analysis/resolve.h"
+
+/*
+ * What a capture writes is out of order only within some ten thousand events:
+ * they wait in a window until nothing earlier is to be expected. When something
+ * earlier comes all the same, everything is sorted at the end.
+ */
+struct trace_events {
+	struct trace_content *content;
+	struct event_stream *stream; /* counts in its truth */
+	struct budget *budget;
+	struct trace_record *window, *spare; /* sorted ones, then what came after they were */
+	uint64_t *keys, *scratch;
+	size_t count, kept, capacity; /* kept: of the window, the sorted ones */
+	uint64_t last_ns;	      /* of what has left the window */
+	bool disordered;
+	uint32_t last_tid, last_thread;
+	struct known_site {
+		uint64_t address;
+		uint32_t index;
+	} known[64]; /* sites that were met last */
+};
+
+/* Address 0 becomes site 0. */
+int trace_events__begin(struct trace_events *events, struct trace_content *content,
+			struct event_stream *stream, struct budget *budget);
+/* Makes room for about so many in all, where there is memory for them; fewer or
+ * more may come. */
+void trace_events__expect(struct trace_events *events, uint64_t count);
+/* The payload of one TRACE_CHUNK_EVENTS. -EBADMSG and in `why` what does not
+ * fit; -ENOMEM, -E2BIG. */
+int trace_events__chunk(struct trace_events *events, const char *raw, size_t bytes, char why[128]);
+/* All that came, sorted by time, stable, is in content->records. */
+int trace_events__finish(struct trace_events *events);
+void trace_events__free(struct trace_events *events);
+
+/* Puts into a map that belongs to the content. */
+int trace_content__put(struct number_map *map, uint64_t key, uint32_t value, struct budget *budget);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* grainctl compare: two runs, their grains matched by identifier. */
+#include "daemon/grainctl/compare_text.h"
+#include "daemon/grainctl/render_output.h"
+#include "daemon/grainctl/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct report_options *options = state->input;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		if (!*arg)
+			argp_error(state, "an empty name");
+		if (state->arg_num > 1)
+			argp_error(state, "two at a time: '%s' is too much", arg);
+		*(state->arg_num ? &options->argument : &options->baseline) = arg;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+	case ARGP_KEY_END:
+		if (state->arg_num < 2)
+			argp_error(state, "of which two? the base first, then the run");
+		return 0;
+	default:
+		return render_output__parse_input(key, arg, state);
+	}
+}
+
+static enum ctl_exit write_comparison(struct ctl *ctl, const struct compare_text *text, uint64_t base_job,
+				      uint64_t job, bool json)
+{
+	int error = json ? grain_compare__write_json(text->compare, base_job, job, stdout)
+			 : compare_text__write(text, stdout);
+
+	if (!error)
+		return CTL_DONE;
+	return ctl__fail(ctl, CTL_FAILED, "cannot write the comparison: %s", strerror(-error));
+}
+
+static enum ctl_exit compare(struct ctl *ctl, const struct report_options *options,
+			     const struct grain_graph *base, uint64_t base_job)
+{
+	const struct grain_load_opts opts = {
+		.settings = options->has_settings ? &options->settings : NULL,
+		.baseline = base,
+		.keep_going = options->keep_going,
+	};
+	struct grain_graph *run = NULL;
+	struct grain_compare *comparison = NULL;
+	struct input input;
+	enum ctl_exit result = input__open(ctl, options->argument, false, &input);
+	int error;
+
+	if (result != CTL_DONE)
+		return result;
+	result = input__load(ctl, &input, &opts, &run);
+	input__close(&input);
+	if (result != CTL_DONE)
+		return result;
+	error = grain_compare__new(base, run, &comparison);
+	if (error) {
+		result = (enum ctl_exit)ctl__fail(ctl, CTL_FAILED, "cannot compare: %s", strerror(-error));
+	} else {
+		const struct compare_text text = {
+			.base = base,
+			.run = run,
+			.compare = comparison,
+			.columns = text__columns(),
+			.colour = ctl->colour,
+		};
+
+		result = write_comparison(ctl, &text, base_job, input.job, options->json);
+	}
+	grain_compare__free(comparison);
+	grain_graph__free(run);
+	return result;
+}
+
+int verb__compare(struct ctl *ctl, int argc, char **argv)
+{
+	static const struct argp_option option_list[] = {
+		{"json", OPT_JSON, NULL, 0, "The comparison as JSON", 0},
+		SET_ARGP_OPTION,
+		KEEP_GOING_ARGP_OPTION,
+		{0},
+	};
+	static const struct argp argp = {
+		option_list,
+		parse,
+		"BASE JOB",
+		"Compares two runs: how much longer or shorter, and which grains, matched by their "
+		"identifiers, take longer than in BASE (work deviation). BASE and JOB are numbers of jobs or "
+		"files; BASE usually ran on one thread.\v"
+		"Examples:\n"
+		"  grainctl compare 1 2\n"
+		"  grainctl compare before.log after.log --set work_deviation=1.5\n"
+		"  grainctl compare 1 2 --json | python3 -m json.tool",
+		NULL,
+		NULL,
+		NULL};
+	struct report_options options = {0};
+	struct grain_graph *base = NULL;
+	uint64_t job = 0;
+	enum ctl_exit result;
+
+	ctl__parse(ctl, &argp, argc, argv, &options);
+	result = render_output__load_baseline(ctl, options.baseline, &options, false, &base, &job);
+	if (result == CTL_DONE)
+		result = compare(ctl, &options, base, job);
+	grain_graph__free(base);
+	return result;
+}

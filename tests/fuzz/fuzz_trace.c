@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The analysis on hostile traces. Compression and checksums would stop plain
+ * mutation: with libFuzzer (make fuzz-trace) a trace is taken apart, its events
+ * and lines are changed, and it is put together again. As a plain program it
+ * replays the files that it is given.
+ */
+#include "tests/fuzz/fuzz_analysis.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	analysis_fuzz(data, size);
+	return 0;
+}
+
+#ifndef REPLAY
+#include "analysis/trace_format.h"
+
+#include <zlib.h>
+#include <zstd.h>
+
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+
+enum { MOST_EVENTS = 400, MOST_TEXT = 4096, MOST_RAW = 1 << 18 };
+
+struct record {
+	uint64_t time, key, site, frame, extra;
+	uint32_t tid, arg;
+	uint16_t cpu;
+	uint8_t kind, flags;
+};
+
+/* A trace taken apart. */
+static struct {
+	struct record records[MOST_EVENTS + 1];
+	size_t count;
+	uint8_t text[MOST_TEXT];
+	size_t text_bytes;
+	uint8_t raw[MOST_RAW];
+	bool ended;
+} t;
+
+static unsigned state;
+
+static uint64_t below(uint64_t n)
+{
+	state = state * 1664525u + 1013904223u;
+	return n ? (state >> 8) % n : 0;
+}
+
+static void take_events(const uint8_t *raw, size_t bytes)
+{
+	struct trace_events_head head;
+	size_t n, event = TRACE_EVENT_COLUMN_BYTES;
+	uint64_t now;
+
+	if (bytes < sizeof(head))
+		return;
+	memcpy(&head, raw, sizeof(head));
+	if (!(head.columns & TRACE_COLUMN_EXTRA))
+		event -= 8;
+	n = head.count;
+	if (bytes != sizeof(head) + n * event)
+		return;
+	raw += sizeof(head);
+	now = head.base_ns;
+	for (size_t i = 0; i < n && t.count < MOST_EVENTS; i++) {
+		struct record *r = &t.records[t.count++];
+		uint64_t delta;
+
+		memcpy(&delta, raw + 8 * i, 8);
+		r->time = now += delta;
+		memcpy(&r->key, raw + 8 * (n + i), 8);
+		memcpy(&r->site, raw + 8 * (2 * n + i), 8);
+		memcpy(&r->frame, raw + 8 * (3 * n + i), 8);
+		memcpy(&r->tid, raw + 32 * n + 4 * i, 4);
+		memcpy(&r->arg, raw + 36 * n + 4 * i, 4);
+		memcpy(&r->cpu, raw + 40 * n + 2 * i, 2);
+		r->kind = raw[42 * n + i];
+		r->flags = raw[43 * n + i];
+		r->extra = 0;
+		if (head.columns & TRACE_COLUMN_EXTRA)
+			memcpy(&r->extra, raw + 44 * n + 8 * i, 8);
+	}
+}
+
+static void take_apart(const uint8_t *data, size_t size)
+{
+	size_t at = sizeof(struct trace_header);
+
+	t.count = t.text_bytes = 0;
+	t.ended = false;
+	while (at + sizeof(struct trace_chunk) <= size) {
+		struct trace_chunk chunk;
+		const uint8_t *raw = data + at + sizeof(chunk);
+		size_t bytes;
+
+		memcpy(&chunk, data + at, sizeof(chunk));
+		at += sizeof(chunk);
+		if (chunk.magic != TRACE_CHUNK_MAGIC || chunk.stored_bytes > size - at)
+			break;
+		at += chunk.stored_bytes;
+		bytes = chunk.stored_bytes;
+		if (chunk.codec == TRACE_CODEC_ZSTD) {
+			bytes = ZSTD_decompress(t.raw, MOST_RAW, raw, chunk.stored_bytes);
+			raw = t.raw;
+			if (ZSTD_isError(bytes))
+				continue;
+		}
+		if (chunk.type == TRACE_CHUNK_EVENTS) {
+			take_events(raw, bytes);
+		} else if (chunk.type == TRACE_CHUNK_TEXT && t.text_bytes + bytes <= MOST_TEXT) {
+			memcpy(t.text + t.text_bytes, raw, bytes);
+			t.text_bytes += bytes;
+		}
+		t.ended |= chunk.type == TRACE_CHUNK_END;
+	}
+}
+
+static uint64_t any_number(void)
+{
+	static const uint64_t edges[] = {0,	     1,	      2, UINT64_MAX, INT64_MAX, (uint64_t)INT64_MIN,
+					 UINT32_MAX, 1u << 31};
+
+	return below(3) ? below(8) : edges[below(8)];
+}
+
+static void change_record(struct record *r)
+{
+	const struct record *other = &t.records[below(t.count)];
+
+	switch (below(11)) {
+	case 0:
+		r->kind = (uint8_t)(1 + below(TRACE_KIND_MAX - 1));
+		break;
+	case 1:
+		r->arg = below(2) ? (uint32_t)below(9) : (uint32_t)any_number() | 1u << below(32);
+		break;
+	case 2:
+		r->key = below(2) ? other->key : any_number();
+		break;
+	case 3:
+		r->frame = other->frame + 8 * below(4) - 16;
+		break;
+	case 4:
+		r->tid = below(8) ? other->tid : (uint32_t)below(6);
+		break;
+	case 5:
+		r->extra = below(2) ? other->extra : any_number();
+		break;
+	case 6:
+		r->time = below(8) ? other->time + below(3) : any_number();
+		break;
+	case 7:
+		r->site = other->site;
+		break;
+	case 8:
+		r->flags ^= TRACE_F_FAULT;
+		break;
+	default:
+		r->kind = other->kind;
+		r->arg = other->arg;
+		break;
+	}
+}
+
+static void change_events(void)
+{
+	size_t at = below(t.count), to = below(t.count), n;
+	struct record r = t.records[at];
+
+	switch (t.count ? below(6) : 0) {
+	case 0:
+		/* One more, like another. */
+		if (t.count >= MOST_EVENTS)
+			break;
+		if (!t.count)
+			r = (struct record){.time = 1, .tid = 1, .frame = 1000, .kind = TRACE_TASK_BEGIN};
+		memmove(&t.records[to + 1], &t.records[to], (t.count - to) * sizeof(r));
+		r.time = t.count ? t.records[to].time : 1;
+		t.records[to] = r;
+		t.count++;
+		change_record(&t.records[to]);
+		break;
+	case 1:
+		n = 1 + below(below(4) ? 2 : t.count - at);
+		n = n > t.count - at ? t.count - at : n;
+		memmove(&t.records[at], &t.records[at + n], (t.count - at - n) * sizeof(r));
+		t.count -= n;
+		break;
+	case 2:
+		t.records[at] = t.records[to];
+		t.records[to] = r;
+		break;
+	default:
+		change_record(&t.records[at]);
+		break;
+	}
+}
+
+static size_t put_chunk(uint8_t *out, size_t used, size_t room, uint16_t type, const uint8_t *raw,
+			size_t bytes, uint64_t sequence)
+{
+	struct trace_chunk chunk = {.magic = TRACE_CHUNK_MAGIC,
+				    .type = type,
+				    .raw_bytes = (uint32_t)bytes,
+				    .stored_bytes = (uint32_t)bytes,
+				    .sequence = sequence};
+
+	if (used + sizeof(chunk) + bytes > room)
+		return used;
+	chunk.payload_crc = (uint32_t)crc32(0, raw, (unsigned)bytes);
+	chunk.header_crc =
+		(uint32_t)crc32(0, (const uint8_t *)&chunk, offsetof(struct trace_chunk, header_crc));
+	memcpy(out + used, &chunk, sizeof(chunk));
+	if (bytes)
+		memcpy(out + used + sizeof(chunk), raw, bytes);
+	return used + sizeof(chunk) + bytes;
+}
+
+static size_t lay_out_events(void)
+{
+	struct trace_events_head head = {.count = (uint32_t)t.count, .columns = TRACE_COLUMN_EXTRA};
+	uint8_t *raw = t.raw + sizeof(head);
+	size_t n = t.count;
+	uint64_t before = 0;
+
+	memcpy(t.raw, &head, sizeof(head));
+	for (size_t i = 0; i < n; i++) {
+		const struct record *r = &t.records[i];
+		uint64_t delta = r->time - before;
+
+		before = r->time;
+		memcpy(raw + 8 * i, &delta, 8);
+		memcpy(raw + 8 * (n + i), &r->key, 8);
+		memcpy(raw + 8 * (2 * n + i), &r->site, 8);
+		memcpy(raw + 8 * (3 * n + i), &r->frame, 8);
+		memcpy(raw + 32 * n + 4 * i, &r->tid, 4);
+		memcpy(raw + 36 * n + 4 * i, &r->arg, 4);
+		memcpy(raw + 40 * n + 2 * i, &r->cpu, 2);
+		raw[42 * n + i] = r->kind;
+		raw[43 * n + i] = r->flags;
+		memcpy(raw + 44 * n + 8 * i, &r->extra, 8);
+	}
+	return sizeof(head) + n * TRACE_EVENT_COLUMN_BYTES;
+}
+
+static size_t put_together(uint8_t *out, size_t room)
+{
+	struct trace_header header = {.magic = TRACE_MAGIC,
+				      .version = TRACE_VERSION,
+				      .header_bytes = sizeof(struct trace_header),
+				      .flags = t.ended ? 0 : TRACE_INCOMPLETE};
+	size_t used = sizeof(header), bytes;
+	uint64_t sequence = 0;
+
+	if (room < used)
+		return 0;
+	memcpy(out, &header, sizeof(header));
+	if (t.text_bytes)
+		used = put_chunk(out, used, room, TRACE_CHUNK_TEXT, t.text, t.text_bytes, sequence++);
+	bytes = lay_out_events();
+	/* Now and then something else than what the columns should be. */
+	if (below(16) == 0)
+		t.raw[below(bytes)] ^= (uint8_t)(1 + below(255));
+	used = put_chunk(out, used, room, TRACE_CHUNK_EVENTS, t.raw, bytes, sequence++);
+	if (t.ended)
+		used = put_chunk(out, used, room, TRACE_CHUNK_END, NULL, 0, sequence);
+	return used;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+	state = seed;
+	if (below(12) == 0)
+		return LLVMFuzzerMutate(data, size, max_size);
+	take_apart(data, size);
+	switch (below(8)) {
+	case 0:
+		t.text_bytes = LLVMFuzzerMutate(t.text, t.text_bytes, MOST_TEXT - 1);
+		if (t.text_bytes && t.text[t.text_bytes - 1] != '\n')
+			t.text[t.text_bytes++] = '\n';
+		break;
+	case 1:
+		t.ended = !t.ended;
+		/* fall through */
+	default:
+		for (uint64_t n = 1 + below(4); n > 0; n--)
+			change_events();
+		break;
+	}
+	return put_together(data, max_size);
+}
+#endif
