@@ -250,6 +250,10 @@ int resolve__run(struct event_stream *stream, struct trace_content *content, str
 	number_map__free(&r.tasks);
 	number_map__free(&r.parts);
 	number_map__free(&r.teams);
+	number_map__free(&r.team_turns);
+	number_map__free(&r.turn_at);
+	number_map__free(&r.turn_now);
+	number_map__free(&r.in_turn);
 	number_map__free(&r.members);
 	number_map__free(&r.detached);
 	number_map__free(&r.taskloop_tasks);

@@ -127,6 +127,18 @@ static int find_attached(struct resolver *r, struct thread *t, uint32_t index)
 	return 0;
 }
 
+/* A region has the team next. */
+static int take_turn(struct resolver *r, uint64_t team, uint32_t record)
+{
+	uint32_t turn = number_map__get(&r->team_turns, team);
+	int error;
+
+	if (turn == GRAIN_NONE)
+		turn = 0;
+	error = resolver__map(r, &r->team_turns, team, turn + 1);
+	return error || !turn ? error : resolver__map(r, &r->turn_at, record, turn);
+}
+
 /* Leaves in the key of a region's begin the team that its member 0 says it is, else 0. */
 static int find_team(struct resolver *r, struct thread *t, uint32_t index)
 {
@@ -161,6 +173,7 @@ static int find_team(struct resolver *r, struct thread *t, uint32_t index)
 		if (top && !top->bound) {
 			top->bound = true;
 			r->content->records[top->record].key = rec->key;
+			return rec->key ? take_turn(r, rec->key, top->record) : 0;
 		}
 		break;
 	default:

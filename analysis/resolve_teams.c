@@ -94,6 +94,42 @@ static int new_region(struct resolver *r, uint32_t *out)
 	return 0;
 }
 
+/* Of addresses in the lower half that are multiples of 64, and eight million turns. */
+static uint64_t turn_key(uint64_t team, uint32_t turn)
+{
+	return team >> 6 << 23 | (turn & ((1u << 23) - 1));
+}
+
+/* The survey has left which team member 0 of the region will say it is: workers may come before that. */
+static int expect_team(struct resolver *r, uint64_t team, uint32_t region)
+{
+	uint32_t turn = number_map__get(&r->turn_at, r->at);
+	int error;
+
+	r->regions[region].turn = turn = turn == GRAIN_NONE ? 0 : turn;
+	error = resolver__map(r, &r->in_turn, turn_key(team, turn), region);
+	if (!error && number_map__get(&r->teams, team) == GRAIN_NONE)
+		error = resolver__map(r, &r->teams, team, region);
+	return error;
+}
+
+/* The region that the worker begins to serve: the next one of its team, if it has been in this one. */
+static uint32_t region_of_worker(const struct resolver *r, uint64_t team, uint32_t number)
+{
+	uint32_t now = team ? number_map__get(&r->turn_now, team) : GRAIN_NONE, region;
+
+	for (uint32_t turn = now == GRAIN_NONE ? 0 : now; team && turn < now + 2; turn++) {
+		region = number_map__get(&r->in_turn, turn_key(team, turn));
+		if (region == GRAIN_NONE)
+			break;
+		if (number_map__get(&r->members, (uint64_t)region << 32 | number) == GRAIN_NONE)
+			return region;
+		if (now == GRAIN_NONE)
+			break;
+	}
+	return team ? number_map__get(&r->teams, team) : GRAIN_NONE;
+}
+
 int teams__region_begin(struct resolver *r, struct thread *t, const struct trace_record *rec)
 {
 	bool teams = rec->arg & TRACE_REGION_TEAMS;
@@ -111,9 +147,8 @@ int teams__region_begin(struct resolver *r, struct thread *t, const struct trace
 	e->sub = teams;
 	error = site_table__source(&r->sites, rec->site, rec->extra, teams ? SITE_TEAMS : SITE_PARALLEL,
 				   &e->src);
-	/* The survey has put here which team its member 0 will say it is: workers may come before that. */
 	if (!error && rec->key)
-		error = resolver__map(r, &r->teams, rec->key, region);
+		error = expect_team(r, rec->key, region);
 	return error ? error
 		     : resolver__push(r, t,
 				      (struct frame){.kind = FRAME_REGION,
@@ -173,6 +208,7 @@ int teams__region_end(struct resolver *r, struct thread *t, const struct trace_r
 {
 	size_t at = frames__returned_from(t, rec->frame, FRAME_REGION, 0);
 	uint32_t region;
+	uint64_t team;
 	int error;
 
 	if (at == GRAIN_NONE)
@@ -180,6 +216,7 @@ int teams__region_end(struct resolver *r, struct thread *t, const struct trace_r
 	if (at == GRAIN_NONE)
 		return resolver__unmatched_end(r);
 	region = t->frames[at].id;
+	team = t->frames[at].key;
 	error = frames__close_to(r, t, at + 1 + 2);
 	if (!error && r->regions[region].led)
 		error = end_leader(r, t, at);
@@ -189,8 +226,11 @@ int teams__region_end(struct resolver *r, struct thread *t, const struct trace_r
 		error = release_workers(r, region);
 	if (!error) {
 		r->regions[region].ended = true;
-		error = frames__end_region(r, t);
+		if (r->regions[region].led && team)
+			error = resolver__map(r, &r->turn_now, team, r->regions[region].turn + 1);
 	}
+	if (!error)
+		error = frames__end_region(r, t);
 	return error ? error : frames__close_below(r, t, rec->frame - 1);
 }
 
@@ -252,6 +292,8 @@ static int leader_begin(struct resolver *r, struct thread *t, const struct trace
 	r->regions[f->id].led = true;
 	if (!error && rec->key)
 		error = resolver__map(r, &r->teams, rec->key, f->id);
+	if (!error && rec->key)
+		error = resolver__map(r, &r->turn_now, rec->key, r->regions[f->id].turn);
 	return error ? error : teams__begin_member(r, t, rec->frame, f->id, 0);
 }
 
@@ -268,7 +310,7 @@ static int leave_led(struct resolver *r, struct thread *t)
 /* Workers run nothing below their member: whatever is open there is over. */
 int teams__member_begin(struct resolver *r, struct thread *t, const struct trace_record *rec)
 {
-	uint32_t region = rec->key ? number_map__get(&r->teams, rec->key) : GRAIN_NONE;
+	uint32_t region = region_of_worker(r, rec->key, rec->arg);
 	int error;
 
 	if (rec->arg == 0)

@@ -102,7 +102,8 @@ struct thread {
 };
 
 struct region {
-	size_t event; /* its region-begin in the stream */
+	uint32_t turn; /* so many regions had its team before it (libomp) */
+	size_t event;  /* its region-begin in the stream */
 	uint32_t first_worker;
 	uint32_t combined;   /* 1 + index of the loop that its members begin, 0 = none */
 	uint32_t constructs; /* loops and sections of its members so far */
@@ -154,6 +155,14 @@ struct resolver {
 	struct number_map tasks; /* key -> task that is created and not begun, or has a next part */
 	struct number_map parts; /* task with a next part -> thread it is still on, or SUSPENDED */
 	struct number_map teams; /* team -> region */
+	/*
+	 * libomp gives the team of a region that is ending to one that has begun already. In the order in
+	 * which their members 0 begin:
+	 */
+	struct number_map team_turns; /* team -> regions that have it, all in all */
+	struct number_map turn_at;    /* record of a region's begin -> its turn, when that is not 0 */
+	struct number_map turn_now;   /* team -> turn of the region that it serves */
+	struct number_map in_turn;    /* turn_key() -> region */
 	struct number_map members;
 	struct number_map detached;	  /* key -> task */
 	struct number_map taskloop_tasks; /* task -> 2 * taskloop, 1 more when it splits it further */

@@ -18,11 +18,17 @@ ok "builds with ASan and UBSan"
 export ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
 # Graphviz keeps what it loads.
 export LSAN_OPTIONS=suppressions=$ROOT/tests/lsan.supp:print_suppressions=0
+# Two at a time; each leaves what it said, and its status.
+run_test() { "$B/san/$1" >"$T/${1##*/}.out" 2>"$T/${1##*/}.err" </dev/null; echo $? >"$T/${1##*/}.status"; }
+export -f run_test
+export B T
+xargs -n 1 -P "$(nproc)" bash -c 'run_test "$1"' bash <<<"$tests"
 for t in $tests; do
-	name="sanitizers: ${t##*/}"
-	if "$B/san/$t" >"$T/out" 2>"$T/err" </dev/null && ! grep -q 'ERROR: .*Sanitizer\|runtime error:' "$T/err"; then
-		is "$name passes and says something" "$(($(grep -c '^ok - ' "$T/out") > 0)) $(grep -c '^not ok - ' "$T/out")" "1 0"
+	t=${t##*/}
+	name="sanitizers: $t"
+	if [ "$(cat "$T/$t.status")" = 0 ] && ! grep -q 'ERROR: .*Sanitizer\|runtime error:' "$T/$t.err"; then
+		is "$name passes and says something" "$(($(grep -c '^ok - ' "$T/$t.out") > 0)) $(grep -c '^not ok - ' "$T/$t.out")" "1 0"
 	else
-		not_ok "$name" "$(grep '^not ok' "$T/out" | head -5)" "$(grep -v "^\$" "$T/err" | head -6)"
+		not_ok "$name" "$(grep '^not ok' "$T/$t.out" | head -5)" "$(grep -v "^\$" "$T/$t.err" | head -6)"
 	fi
 done

@@ -278,7 +278,7 @@ case $B in *san*) skip "a worker's system calls" "sanitizers need more of them" 
 exec 9>&-
 wait "$W"; is "a worker ends with its input" $? 0
 echo "address 10 1 0" | "$B/graind" --worker-symbolize 65534 65534 0 | cat >"$T/answer"
-is "a worker's answer" "$(cat "$T/answer")" "$(printf '10\t0\t0\t\t\t\t-')"
+is "a worker's answer, behind the sign that it runs" "$(cat "$T/answer")" "$(printf '\n10\t0\t0\t\t\t\t-')"
 
 # --- the end -----------------------------------------------------------------
 loop 90000

@@ -116,6 +116,58 @@ static void test_begins_inside(void)
 	event_stream__free(s);
 }
 
+/*
+ * Thread 3 begins a region, and libomp gives it the team of thread 1's region, which is over only after that;
+ * until then the team's worker serves thread 1's.
+ */
+static void test_team_of_two(void)
+{
+	static const struct trace_event events[] = {
+		E(1, 1, REGION_BEGIN, 2000, .site = 0xa0, .key = 0xf0),
+		E(2, 1, MEMBER_BEGIN, 1900, .key = 5),
+		E(3, 3, REGION_BEGIN, 3000, .site = 0xa0, .key = 0xf0),
+		E(4, 2, MEMBER_BEGIN, 900, .key = 5, .arg = 1),
+		E(5, 1, WAIT_BEGIN, 1800, .arg = TRACE_WAIT_REGION_END),
+		E(6, 2, WAIT_BEGIN, 880, .arg = TRACE_WAIT_REGION_END),
+		E(7, 2, MEMBER_BEGIN, 900, .key = 5, .arg = 1),
+		E(8, 1, REGION_END, 1960),
+		E(9, 3, MEMBER_BEGIN, 2900, .key = 5),
+		E(10, 3, WAIT_BEGIN, 2800, .arg = TRACE_WAIT_REGION_END),
+		E(11, 2, WAIT_BEGIN, 880, .arg = TRACE_WAIT_REGION_END),
+		E(12, 3, REGION_END, 2960),
+	};
+	struct event_stream *s = EXPECT("a team of libomp for two regions", events,
+					"1 1 0 thread-begin\n"
+					"1 1 0 region-begin region=0 src=0 threads=2\n"
+					"2 1 0 member-begin region=0 num=0\n"
+					"3 3 0 thread-begin\n"
+					"3 3 0 region-begin region=1 src=0 threads=2\n"
+					"4 2 0 thread-begin\n"
+					"4 2 0 member-begin region=0 num=1\n"
+					"5 1 0 wait-begin kind=barrier-implicit\n"
+					"6 2 0 wait-begin kind=barrier-implicit\n"
+					"7 2 0 wait-end kind=barrier-implicit\n"
+					"7 2 0 member-end region=0 num=1\n"
+					"7 2 0 member-begin region=1 num=1\n"
+					"8 1 0 wait-end kind=barrier-implicit\n"
+					"8 1 0 member-end region=0 num=0\n"
+					"8 1 0 region-end region=0\n"
+					"8 1 0 thread-end\n"
+					"9 3 0 member-begin region=1 num=0\n"
+					"10 3 0 wait-begin kind=barrier-implicit\n"
+					"11 2 0 wait-begin kind=barrier-implicit\n"
+					"12 3 0 wait-end kind=barrier-implicit\n"
+					"12 3 0 member-end region=1 num=0\n"
+					"12 2 0 wait-end kind=barrier-implicit\n"
+					"12 2 0 member-end region=1 num=1\n"
+					"12 2 0 thread-end\n"
+					"12 3 0 region-end region=1\n"
+					"12 3 0 thread-end\n");
+
+	whole(s, "a team for two regions");
+	event_stream__free(s);
+}
+
 /* Thread 3 leaves the team of thread 1 for that of thread 2 before thread 1 shows that its region ended. */
 static void test_worker_leaves_early(void)
 {
@@ -514,6 +566,7 @@ int main(void)
 		return 1;
 	test_team();
 	test_begins_inside();
+	test_team_of_two();
 	test_worker_leaves_early();
 	test_ends_below();
 	test_nested();
