@@ -168,6 +168,44 @@ static void test_team_of_two(void)
 	event_stream__free(s);
 }
 
+/* Of two regions that have begun, the later one gets the team first; its worker is there before its member 0.
+ */
+static void test_turns_of_a_team(void)
+{
+	static const char *const no_lines[] = {NULL};
+	static const struct trace_event events[] = {
+		E(1, 1, REGION_BEGIN, 2000, .site = 0xa0, .key = 0xf0),
+		E(2, 1, MEMBER_BEGIN, 1900, .key = 64),
+		E(3, 3, REGION_BEGIN, 3000, .site = 0xa0, .key = 0xf0),
+		E(4, 4, REGION_BEGIN, 4000, .site = 0xa0, .key = 0xf0),
+		E(5, 2, MEMBER_BEGIN, 900, .key = 64, .arg = 1),
+		E(6, 1, WAIT_BEGIN, 1800, .arg = TRACE_WAIT_REGION_END),
+		E(7, 2, WAIT_BEGIN, 880, .arg = TRACE_WAIT_REGION_END),
+		E(8, 1, REGION_END, 1960),
+		E(9, 2, MEMBER_BEGIN, 900, .key = 64, .arg = 1),
+		E(10, 4, MEMBER_BEGIN, 3900, .key = 64),
+		E(11, 4, WAIT_BEGIN, 3800, .arg = TRACE_WAIT_REGION_END),
+		E(12, 2, WAIT_BEGIN, 880, .arg = TRACE_WAIT_REGION_END),
+		E(13, 4, REGION_END, 3960),
+		E(14, 3, MEMBER_BEGIN, 2900, .key = 64),
+		E(15, 2, MEMBER_BEGIN, 900, .key = 64, .arg = 1),
+		E(16, 3, WAIT_BEGIN, 2800, .arg = TRACE_WAIT_REGION_END),
+		E(17, 2, WAIT_BEGIN, 880, .arg = TRACE_WAIT_REGION_END),
+		E(18, 3, REGION_END, 2960),
+	};
+	struct event_stream *s =
+		resolve("turns of a team", no_lines, events, sizeof(events) / sizeof(events[0]));
+	char *text = s ? log_of(s, 1) : strdup("");
+
+	whole(s, "turns of a team");
+	CHECK(strstr(text, "5 2 0 member-begin region=0 num=1\n") &&
+		      strstr(text, "9 2 0 member-begin region=2 num=1\n") &&
+		      strstr(text, "15 2 0 member-begin region=1 num=1\n"),
+	      "a worker serves the regions in the order in which they get its team");
+	free(text);
+	event_stream__free(s);
+}
+
 /* Thread 3 leaves the team of thread 1 for that of thread 2 before thread 1 shows that its region ended. */
 static void test_worker_leaves_early(void)
 {
@@ -567,6 +605,7 @@ int main(void)
 	test_team();
 	test_begins_inside();
 	test_team_of_two();
+	test_turns_of_a_team();
 	test_worker_leaves_early();
 	test_ends_below();
 	test_nested();
