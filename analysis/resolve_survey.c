@@ -64,7 +64,6 @@ static void find_start(struct thread *t, const struct trace_record *rec)
 	case TRACE_TASK_END:
 	case TRACE_TEAM_START:
 	case TRACE_TEAM_STARTED:
-	case TRACE_REGION_END:
 		if (!s->depth)
 			begins_inside(t, true);
 		break;
