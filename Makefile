@@ -55,7 +55,7 @@ endif
 LDFLAGS += -pie -Wl,-z,relro,-z,now $(SANFLAGS)
 
 ANALYSIS_LIBS := $(shell pkg-config --libs hwloc 2>/dev/null) -lzstd -lz -lm
-RENDER_LIBS := $(shell pkg-config --libs libgvc libcgraph 2>/dev/null)
+RENDER_LIBS := $(shell pkg-config --libs libgvc libcgraph jansson zlib libcrypto 2>/dev/null)
 UPROBES_LIBS := $(shell pkg-config --libs libbpf libelf libdw capstone 2>/dev/null) -lstdc++
 DAEMON_LIBS := $(shell pkg-config --libs libmicrohttpd libcurl libcrypto jansson libsystemd 2>/dev/null) -lpthread
 
@@ -101,6 +101,18 @@ $(B)/bpf/%.skel.h: $(B)/bpf/%.bpf.o
 	$(say) SKEL $@
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 $(UPROBES_OBJ): $(patsubst bpf/%.bpf.c,$(B)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
+
+# The report's page: its parts in one file, which becomes part of the program.
+PAGE_SCRIPTS := $(sort $(filter-out %/main.js,$(wildcard render/page/*.js))) render/page/main.js
+PAGE := $(B)/render/page.html
+$(PAGE): render/page/head.html render/page/body.html $(sort $(wildcard render/page/*.css)) $(PAGE_SCRIPTS)
+	$(say) PAGE $@
+	@mkdir -p $(@D)
+	$(Q){ cat render/page/head.html; echo '<style>'; cat $(sort $(wildcard render/page/*.css)); echo '</style>'; \
+		cat render/page/body.html; echo '<!--DATA-->'; echo '<script>(() => {'; echo '"use strict";'; \
+		cat $(PAGE_SCRIPTS); echo '})();</script>'; echo '</body></html>'; } > $@
+$(B)/render/page_template.o: CPPFLAGS += -DPAGE_TEMPLATE_FILE='"$(PAGE)"'
+$(B)/render/page_template.o: $(PAGE)
 
 $(B)/graind: $(GRAIND_OBJ) $(B)/libcommon.a $(B)/libuprobes.a $(B)/libanalysis.a
 	$(say) LINK $@

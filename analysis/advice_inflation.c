@@ -202,11 +202,6 @@ static double stalls(const struct grain_graph *g, uint32_t context)
 	return fmax(0, (double)g->contexts[context].exec_ns * (1 / (1 + utilization) - 1 / (1 + threshold)));
 }
 
-static bool is_known(const struct context *c)
-{
-	return context__is_grain(c) && !(c->flags & (CONTEXT_INCOMPLETE | CONTEXT_DISCARDED));
-}
-
 /* One of the two kinds, which differ in what a grain takes too long. */
 static int advise(struct advisor *a, enum grain_advice_kind kind, enum grain_problem problem,
 		  double (*excess)(const struct grain_graph *, uint32_t),
@@ -222,7 +217,7 @@ static int advise(struct advisor *a, enum grain_advice_kind kind, enum grain_pro
 		error = find_nodes(g, &nodes);
 	for (i = 0; error == 0 && i < g->context_count; i++) {
 		const struct context *c = &g->contexts[i];
-		double excess_ns = is_known(c) ? excess(g, (uint32_t)i) : NAN;
+		double excess_ns = context__is_complete_grain(c) ? excess(g, (uint32_t)i) : NAN;
 
 		if (isfinite(excess_ns))
 			add(a, &slow[c->definition == GRAIN_NONE ? g->definition_count : c->definition],

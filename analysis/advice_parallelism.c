@@ -49,8 +49,7 @@ static bool lies_in(const struct grain_graph *g, const struct context *c, const 
 /* A grain that does the work itself. */
 static bool is_worker(const struct context *c)
 {
-	return context__is_grain(c) && c->flags & CONTEXT_LEAF &&
-	       !(c->flags & (CONTEXT_INCOMPLETE | CONTEXT_DISCARDED));
+	return context__is_complete_grain(c) && c->flags & CONTEXT_LEAF;
 }
 
 /* What the regions' contexts did; `critical` has room for each definition. */

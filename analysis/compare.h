@@ -5,6 +5,7 @@
 
 #include "analysis/grain_compare.h"
 #include "analysis/graph.h"
+#include "analysis/profile.h"
 
 /* In place of a context: it has a namesake that executes other iterations. */
 #define MATCH_OTHER_WORK (GRAIN_NONE - 1)
@@ -40,34 +41,5 @@ void match__count(const struct match *match, double threshold, struct grain_comp
  */
 int deviation__medians(const struct grain_graph *graph, const double *deviation, const uint32_t *row_of_slot,
 		       size_t row_count, struct memory *memory, double *median);
-
-/* Rows of a profile by definition (the last: none) and enum grain_profile_of. */
-static inline size_t profile__slots(const struct grain_graph *graph)
-{
-	return (graph->definition_count + 1) * GRAIN_PROFILE_KINDS;
-}
-
-static inline size_t profile__slot(const struct grain_graph *graph, const struct grain_profile *profile)
-{
-	size_t definition = profile->definition == GRAIN_NONE ? graph->definition_count : profile->definition;
-
-	return definition * GRAIN_PROFILE_KINDS + profile->of;
-}
-
-/* Of the profile's row that counts the grain. */
-static inline size_t profile__slot_of(const struct grain_graph *graph, const struct context *grain)
-{
-	struct grain_profile profile = {.definition = grain->definition, .of = GRAIN_PROFILE_TASKS};
-
-	if (grain->kind == GRAIN_CHUNK)
-		profile.of = graph->loops[graph->chunks[grain->number].loop].sections ? GRAIN_PROFILE_SECTIONS
-										      : GRAIN_PROFILE_CHUNKS;
-	return profile__slot(graph, &profile);
-}
-
-static inline bool context__is_complete_grain(const struct context *c)
-{
-	return context__is_grain(c) && !(c->flags & (CONTEXT_INCOMPLETE | CONTEXT_DISCARDED));
-}
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analysis/counters.h"
 #include "analysis/metrics.h"
+#include "analysis/profile.h"
 
 #include <errno.h>
 #include <math.h>
@@ -305,20 +306,6 @@ int graph__measure_counters(struct grain_graph *graph)
 /* ---- sums by definition -------------------------------------------------- */
 
 /* Rows of the profile: a definition's tasks, chunks or sections. */
-static size_t row_key(const struct grain_graph *g, uint32_t definition, enum grain_profile_of of)
-{
-	return (definition == GRAIN_NONE ? g->definition_count : definition) * GRAIN_PROFILE_KINDS + of;
-}
-
-static size_t key_of(const struct grain_graph *g, const struct context *c)
-{
-	if (c->kind != GRAIN_CHUNK)
-		return row_key(g, c->definition, GRAIN_PROFILE_TASKS);
-	return row_key(g, c->definition,
-		       g->loops[g->chunks[c->number].loop].sections ? GRAIN_PROFILE_SECTIONS
-								    : GRAIN_PROFILE_CHUNKS);
-}
-
 static void add_to_row(const struct counters *c, struct counter_row *row, const uint64_t *sums)
 {
 	for (size_t k = 0; k < c->count; k++) {
@@ -334,7 +321,7 @@ int graph__profile_counters(struct grain_graph *graph)
 {
 	struct counters *c = graph->counters;
 	uint32_t *row = NULL;
-	size_t keys = (graph->definition_count + 1) * GRAIN_PROFILE_KINDS;
+	size_t slots = profile__slots(graph);
 	int error;
 
 	if (!c)
@@ -342,19 +329,18 @@ int graph__profile_counters(struct grain_graph *graph)
 	error = memory__array(&graph->memory, graph->profile_count * c->count, sizeof *c->rows,
 			      (void **)&c->rows);
 	if (error == 0)
-		error = memory__array(&graph->memory, keys, sizeof *row, (void **)&row);
+		error = memory__array(&graph->memory, slots, sizeof *row, (void **)&row);
 	if (error < 0)
 		return error;
 	for (size_t i = 0; i < graph->profile_count; i++)
-		row[row_key(graph, graph->profiles[i].definition, graph->profiles[i].of)] = (uint32_t)i;
+		row[profile__slot(graph, &graph->profiles[i])] = (uint32_t)i;
 	for (size_t i = 0; i < graph->context_count; i++) {
 		const struct context *context = &graph->contexts[i];
 
-		if (context__is_grain(context) &&
-		    !(context->flags & (CONTEXT_INCOMPLETE | CONTEXT_DISCARDED)))
-			add_to_row(c, &c->rows[row[key_of(graph, context)] * c->count],
+		if (context__is_complete_grain(context))
+			add_to_row(c, &c->rows[row[profile__slot_of(graph, context)] * c->count],
 				   &c->sums[i * c->count]);
 	}
-	memory__release(&graph->memory, (void **)&row, keys, sizeof *row);
+	memory__release(&graph->memory, (void **)&row, slots, sizeof *row);
 	return 0;
 }

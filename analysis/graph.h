@@ -429,6 +429,12 @@ static inline bool context__is_grain(const struct context *c)
 	return (c->kind == GRAIN_TASK && !(c->flags & CONTEXT_SPLIT)) || c->kind == GRAIN_CHUNK;
 }
 
+/* A grain that was seen from its begin to its end. */
+static inline bool context__is_complete_grain(const struct context *c)
+{
+	return context__is_grain(c) && !(c->flags & (CONTEXT_INCOMPLETE | CONTEXT_DISCARDED));
+}
+
 /* The parent in the program: the runtime's own tasks are passed over. */
 static inline uint32_t context__parent(const struct grain_graph *graph, const struct context *c)
 {

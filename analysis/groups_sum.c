@@ -106,7 +106,7 @@ static void add_context(struct grain_groups *g, uint32_t group, uint32_t context
 	int p;
 
 	add_own(g, group, context);
-	if (!context__is_grain(c) || c->flags & (CONTEXT_INCOMPLETE | CONTEXT_DISCARDED))
+	if (!context__is_complete_grain(c))
 		return;
 	for (p = 0; p < GRAIN_PROBLEM_COUNT; p++) {
 		if (!g->worst[p])

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The text of an event log into events; log_check.c then says whether they make sense together. */
+#include "analysis/line_reader.h"
 #include "analysis/log_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#define LINE_MAX_BYTES (1u << 20)
-#define BUFFER_BYTES (4u << 20)
 
 int log_reader__broken(struct log_reader *r, const char *format, ...)
 {
@@ -93,85 +89,45 @@ static int drop_line(struct log_reader *r, int error)
 	return 0;
 }
 
-static int one_line(struct log_reader *r, const char *line, size_t bytes)
+static int first_line(struct log_reader *r, const char *line, size_t bytes)
 {
+	if (bytes == 11 && memcmp(line, "grain-log 1", 11) == 0)
+		return 0;
+	if (bytes == 12 && memcmp(line, "grain-log 1\r", 12) == 0)
+		load_error(r->err, -EBADMSG, "%s: line 1: lines end with CR LF; convert the file to LF alone",
+			   r->path);
+	else
+		load_error(r->err, -EBADMSG,
+			   "%s: line 1: an event log of version 1 starts with \"grain-log 1\"", r->path);
+	return -EPROTO;
+}
+
+static int one_line(void *ctx, char *line, size_t bytes, enum line_state state)
+{
+	struct log_reader *r = ctx;
 	int error;
 
 	r->line++;
-	if (r->line == 1) {
-		if (bytes == 11 && memcmp(line, "grain-log 1", 11) == 0)
-			return 0;
-		if (bytes == 12 && memcmp(line, "grain-log 1\r", 12) == 0) {
-			load_error(r->err, -EBADMSG,
-				   "%s: line 1: lines end with CR LF; convert the file to LF alone", r->path);
-			return -EPROTO;
-		}
-		load_error(r->err, -EBADMSG,
-			   "%s: line 1: an event log of version 1 starts with \"grain-log 1\"", r->path);
-		return -EPROTO;
-	}
+	if (state == LINE_CUT)
+		return drop_line(r, log_reader__broken(r, "the file ends inside this line"));
+	if (r->line == 1)
+		return first_line(r, line, bytes);
 	if (bytes == 0 || line[0] == '#')
 		return 0;
-	if (bytes > LINE_MAX_BYTES)
+	if (state == LINE_LONG)
 		return drop_line(r, log_reader__broken(r, "longer than %u bytes", LINE_MAX_BYTES));
 	error = line[0] == '@' ? meta_line(r, line, bytes) : log_reader__event(r, line, bytes);
 	return drop_line(r, error);
 }
 
-static int all_lines(struct log_reader *r, int fd, char *buffer)
+static int all_lines(struct log_reader *r, int fd)
 {
-	size_t have = 0;
-	uint64_t done = 0;
-	bool skipping = false; /* the rest of a line that is too long */
-	struct stat st;
-	ssize_t n;
-	int error;
+	int error = lines__each(fd, r->path, r->opts, 1, one_line, r, r->err);
 
-	if (fstat(fd, &st))
-		st.st_size = 0;
-	while ((n = read(fd, buffer + have, BUFFER_BYTES - have)) != 0) {
-		char *line = buffer, *end, *lf;
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			error = -errno;
-			return load_error(r->err, error, "%s: cannot be read: %s", r->path, strerror(-error));
-		}
-		have += (size_t)n;
-		end = buffer + have;
-		while ((lf = memchr(line, '\n', (size_t)(end - line)))) {
-			error = skipping ? 0 : one_line(r, line, (size_t)(lf - line));
-			if (error)
-				return error;
-			skipping = false;
-			line = lf + 1;
-		}
-		have = (size_t)(end - line);
-		if (have > LINE_MAX_BYTES && !skipping) {
-			error = one_line(r, line, have);
-			if (error)
-				return error;
-			skipping = true;
-		}
-		if (skipping)
-			have = 0;
-		memmove(buffer, line, have);
-		done += (size_t)n;
-		if (r->opts && r->opts->progress && st.st_size > 0)
-			r->opts->progress(r->opts->progress_ctx, (double)done / (double)st.st_size);
-	}
-	if (have) {
-		r->line++;
-		error = drop_line(r, log_reader__broken(r, "the file ends inside this line"));
-		if (error)
-			return error;
-	}
-	if (r->line == 0) {
-		load_error(r->err, -EBADMSG, "%s: is empty", r->path);
-		return -EPROTO;
-	}
-	return 0;
+	if (error || r->line)
+		return error;
+	load_error(r->err, -EBADMSG, "%s: is empty", r->path);
+	return -EPROTO;
 }
 
 static int check_sources(struct log_reader *r)
@@ -225,13 +181,11 @@ int log_reader__read(int fd, const char *path, const struct grain_load_opts *opt
 			       .opts = opts,
 			       .err = err,
 			       .keep_going = opts && opts->keep_going};
-	char *buffer = malloc(BUFFER_BYTES);
-	int error = buffer ? event_stream__new(&r.stream) : -ENOMEM;
+	int error = event_stream__new(&r.stream);
 
 	budget__init(&r.budget, opts);
 	if (!error)
-		error = all_lines(&r, fd, buffer);
-	free(buffer);
+		error = all_lines(&r, fd);
 	number_map__free(&r.tasks);
 	number_map__free(&r.taskloops);
 	number_map__free(&r.threads);

@@ -91,7 +91,7 @@ void graph__flag_problems(struct grain_graph *g)
 		struct context *c = &g->contexts[i];
 
 		/* A comparison with NAN is false: absent values flag nothing. */
-		if (!context__is_grain(c) || c->flags & (CONTEXT_INCOMPLETE | CONTEXT_DISCARDED))
+		if (!context__is_complete_grain(c))
 			continue;
 		flag(g, c, GRAIN_PROBLEM_PARALLEL_BENEFIT,
 		     context__benefit(c) < g->problems[GRAIN_PROBLEM_PARALLEL_BENEFIT].threshold);

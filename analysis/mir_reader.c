@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The lines of a MIR profile: RFC 4180, a header that names the columns, one task a line. */
+#include "analysis/line_reader.h"
 #include "analysis/mir.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#define LINE_MAX_BYTES (1u << 20)
-#define BUFFER_BYTES (4u << 20)
 /* Larger ones come from damage; sums of four billion of them still fit. */
 #define MAX_CYCLES (UINT64_C(1) << 53)
 
@@ -350,13 +347,20 @@ static int row_of(struct lines *l, size_t count)
 	return error ? error : add_row(l, &row);
 }
 
-static int one_line(struct lines *l, char *line, size_t bytes)
+static int one_line(void *ctx, char *line, size_t bytes, enum line_state state)
 {
+	struct lines *l = ctx;
 	struct mir *m = l->m;
 	const char *wrong;
 	size_t count;
 
 	m->line++;
+	if (state == LINE_CUT)
+		return mir__broken(m, m->line, "the file ends inside this line");
+	/* Not one to go on after: a file with such a line is something else. */
+	if (state == LINE_LONG)
+		return load_error(m->err, -EBADMSG, "%s: line %u: longer than %u bytes", m->path, m->line,
+				  LINE_MAX_BYTES);
 	if (bytes && line[bytes - 1] == '\r')
 		line[--bytes] = '\0';
 	if (memchr(line, '\0', bytes))
@@ -367,49 +371,6 @@ static int one_line(struct lines *l, char *line, size_t bytes)
 		return 0;
 	wrong = mir_fields__split(line, l->fields, &count);
 	return wrong ? mir__broken(m, m->line, "%s", wrong) : row_of(l, count);
-}
-
-static int all_lines(struct lines *l, int fd, char *buffer)
-{
-	struct mir *m = l->m;
-	size_t have = 0;
-	uint64_t done = 0;
-	struct stat st;
-	ssize_t n;
-	int error;
-
-	if (fstat(fd, &st))
-		st.st_size = 0;
-	while ((n = read(fd, buffer + have, BUFFER_BYTES - have)) != 0) {
-		char *line = buffer, *end, *lf;
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			error = -errno;
-			return load_error(m->err, error, "%s: cannot be read: %s", m->path, strerror(-error));
-		}
-		have += (size_t)n;
-		end = buffer + have;
-		for (; (lf = memchr(line, '\n', (size_t)(end - line))); line = lf + 1) {
-			*lf = '\0';
-			error = one_line(l, line, (size_t)(lf - line));
-			if (error)
-				return error;
-		}
-		have = (size_t)(end - line);
-		memmove(buffer, line, have);
-		if (have >= LINE_MAX_BYTES)
-			return load_error(m->err, -EBADMSG, "%s: line %u: longer than %u bytes", m->path,
-					  m->line + 1, LINE_MAX_BYTES);
-		done += (size_t)n;
-		if (m->opts && m->opts->progress && st.st_size > 0)
-			m->opts->progress(m->opts->progress_ctx, 0.4 * (double)done / (double)st.st_size);
-	}
-	if (!have)
-		return 0;
-	m->line++;
-	return mir__broken(m, m->line, "the file ends inside this line");
 }
 
 static void mir__free(struct mir *m)
@@ -458,17 +419,15 @@ int mir_reader__read(int fd, const char *path, const struct grain_load_opts *opt
 {
 	struct mir m = {.path = path, .opts = opts, .err = err, .keep_going = opts && opts->keep_going};
 	struct lines *l = calloc(1, sizeof(*l));
-	char *buffer = malloc(BUFFER_BYTES + 1);
-	int error = l && buffer ? event_stream__new(&m.stream) : -ENOMEM;
+	int error = l ? event_stream__new(&m.stream) : -ENOMEM;
 
 	budget__init(&m.budget, opts);
 	if (!error) {
 		l->m = &m;
-		error = all_lines(l, fd, buffer);
+		error = lines__each(fd, path, opts, 0.4, one_line, l, err);
 	}
 	if (!error)
 		error = describe(&m);
-	free(buffer);
 	free(l);
 	if (!error)
 		error = mir__tree(&m);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Grains per definition and per depth, in one pass over the contexts with the task profile's sums. */
+#include "analysis/profile.h"
 #include "analysis/tasking.h"
 
 #include <math.h>
@@ -12,23 +13,15 @@ struct row {
 	struct grain_profile profile;
 };
 
-/* Of each definition, and of none, a row for tasks, for chunks and for sections. */
-enum { ROW_TASK = GRAIN_PROFILE_TASKS, ROW_LOOP, ROW_SECTIONS, ROW_KINDS };
-
 static struct row *row_of(const struct grain_graph *g, struct row *rows, const struct context *c)
 {
-	size_t definition = c->definition == GRAIN_NONE ? g->definition_count : c->definition;
-	int kind = ROW_TASK;
-
-	if (c->kind == GRAIN_CHUNK)
-		kind = g->loops[g->chunks[c->number].loop].sections ? ROW_SECTIONS : ROW_LOOP;
-	return &rows[definition * ROW_KINDS + kind];
+	return &rows[profile__slot_of(g, c)];
 }
 
 static const char *kind_of(const struct grain_graph *g, size_t definition, int kind)
 {
-	if (kind != ROW_TASK)
-		return kind == ROW_LOOP ? "loop" : "sections";
+	if (kind != GRAIN_PROFILE_TASKS)
+		return kind == GRAIN_PROFILE_CHUNKS ? "loop" : "sections";
 	return definition < g->definition_count && g->definitions[definition].kind[0]
 		       ? g->definitions[definition].kind
 		       : "task";
@@ -87,7 +80,7 @@ static int by_exec(const void *a, const void *b)
 
 static int keep_rows(struct grain_graph *g, struct row *rows)
 {
-	size_t i, kept = 0, n = (g->definition_count + 1) * ROW_KINDS;
+	size_t i, kept = 0, n = profile__slots(g);
 	int error;
 
 	for (i = 0; i < n; i++)
@@ -102,9 +95,11 @@ static int keep_rows(struct grain_graph *g, struct row *rows)
 
 		if (!p->instances)
 			continue;
-		p->definition = i / ROW_KINDS == g->definition_count ? GRAIN_NONE : (uint32_t)(i / ROW_KINDS);
-		p->of = (enum grain_profile_of)(i % ROW_KINDS);
-		p->kind = kind_of(g, i / ROW_KINDS, (int)(i % ROW_KINDS));
+		p->definition = i / GRAIN_PROFILE_KINDS == g->definition_count
+					? GRAIN_NONE
+					: (uint32_t)(i / GRAIN_PROFILE_KINDS);
+		p->of = (enum grain_profile_of)(i % GRAIN_PROFILE_KINDS);
+		p->kind = kind_of(g, i / GRAIN_PROFILE_KINDS, (int)(i % GRAIN_PROFILE_KINDS));
 		p->preemption_share = g->scheduler_seen && rows[i].exec.sum
 					      ? 1 - (double)rows[i].cpu_ns / (double)rows[i].exec.sum
 					      : NAN;
@@ -166,7 +161,7 @@ int graph__profile(struct grain_graph *g)
 {
 	struct levels levels = {0};
 	struct row *rows = NULL;
-	size_t i, n = (g->definition_count + 1) * ROW_KINDS;
+	size_t i, n = profile__slots(g);
 	int error = memory__array(&g->memory, n, sizeof *rows, (void **)&rows);
 
 	if (error == 0)

@@ -56,6 +56,10 @@ const char *render_view__name(enum render_view view);
 int render__graph(const struct grain_graph *graph, const struct render_opts *opts, FILE *out,
 		  struct grain_error *err);
 
+/* Writes the HTML report; of *opts it takes view, job and progress. As render__graph. */
+int render__page(const struct grain_graph *graph, const struct render_opts *opts, FILE *out,
+		 struct grain_error *err);
+
 struct render_text_opts {
 	unsigned columns; /* 0 = 80 */
 	bool colour;

@@ -37,3 +37,5 @@ is()
 {
 	if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "got:      $2" "expected: $3"; fi
 }
+# json EXPRESSION: its value for the JSON document d on standard input.
+json() { python3 -c 'import json,sys; d=json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }

@@ -18,7 +18,7 @@ static const struct {
 	{"svg", REPORT_SVG, "svg"},
 	{"dot", REPORT_DOT, "dot"},
 	{"json", REPORT_JSON, "json"},
-	{"html", REPORT_NONE, NULL},
+	{"html", REPORT_HTML, "html"},
 	{"graphml", REPORT_GRAPHML, "graphml"},
 	{"csv", REPORT_CSV, "csv"},
 	{"groups", REPORT_GROUPS, "json"},
@@ -116,7 +116,7 @@ static void set_format(struct report_options *options, const char *name, const s
 			options->missing = formats[i].name;
 		return;
 	}
-	argp_error(state, "there is no format '%s'; use svg, dot, graphml, json, csv or groups", name);
+	argp_error(state, "there is no format '%s'; use svg, html, dot, graphml, json, csv or groups", name);
 }
 
 error_t render_output__parse_report(int key, char *arg, struct argp_state *state)
@@ -219,7 +219,10 @@ static int write_report(const struct grain_graph *graph, const struct input *inp
 	if (options->format == REPORT_GROUPS)
 		return write_groups(graph, stream);
 	progress__start(&progress, "drawing");
-	error = render__graph(graph, &opts, stream, text);
+	if (options->format == REPORT_HTML)
+		error = render__page(graph, &opts, stream, text);
+	else
+		error = render__graph(graph, &opts, stream, text);
 	progress__end(&progress);
 	return error;
 }
@@ -231,11 +234,12 @@ enum ctl_exit render_output__report(struct ctl *ctl, const struct grain_graph *g
 	const char *path = options->output;
 	struct output_file *file = NULL;
 	struct grain_error text = {""};
-	bool name_it = !path && options->format == REPORT_SVG;
+	bool name_it = !path && (options->format == REPORT_SVG || options->format == REPORT_HTML);
 	int error;
 
 	if (name_it) {
-		snprintf(chosen, sizeof(chosen), "%s.svg", input->name);
+		snprintf(chosen, sizeof(chosen), "%s.%s", input->name,
+			 options->format == REPORT_HTML ? "html" : "svg");
 		path = chosen;
 	} else if (!path) {
 		path = "-";

@@ -9,6 +9,7 @@
 enum report_format {
 	REPORT_NONE,
 	REPORT_SVG,
+	REPORT_HTML,
 	REPORT_DOT,
 	REPORT_GRAPHML,
 	REPORT_JSON,
@@ -77,7 +78,8 @@ enum {
 		 'f',                                                                                        \
 		 "FORMAT",                                                                                   \
 		 0,                                                                                          \
-		 "svg (the default), dot, graphml, json (one object a line), csv or groups (aggregated)",    \
+		 "svg (the default), html, dot, graphml, json (one object a line), csv or groups "           \
+		 "(aggregated)",                                                                             \
 		 0},                                                                                         \
 		{"view", OPT_VIEW, "NAME", 0, "What colours stand for; --view=help lists the names", 0},     \
 		{"full", OPT_FULL, NULL, 0, "GraphML with every fragment, creation and wait as a node", 0},  \

@@ -39,7 +39,6 @@ grain-log 1
 3205 11 1 member-end region=1 num=1
 3250 11 1 thread-end
 LOG
-json() { python3 -c 'import json,sys; d=json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }
 
 "$ctl" analyze two.log --json >summary.json
 is "analyze --json succeeds" $? 0

@@ -50,7 +50,6 @@ log one.log 1 12 1000 2000
 log two.log 2 12 1000 7000
 log moved.log 2 14 1000 7000
 printf '%s\n' 'grain-log 1' '5 1 0 thread-begin' '9 1 0 thread-end' >none.log
-json() { python3 -c 'import json,sys; d=json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }
 
 "$ctl" compare one.log two.log --json >compare.json
 is "compare --json succeeds" $? 0

@@ -5,7 +5,6 @@
 ctl="$B/grainctl"
 export GRAIND_SOCKET="$T/none.sock" GRAIND_STATE_DIR="$T/state"
 cd "$T" || exit 1
-json() { python3 -c 'import json,sys; d=json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }
 
 "$ctl" doctor >text 2>err
 is "doctor succeeds and says nothing else" "$? $(cat err)" "0 "

@@ -33,7 +33,6 @@ grain-log 1
 3200 11 1 wait-end kind=barrier-implicit
 3205 11 1 member-end region=1 num=1
 LOG
-json() { python3 -c 'import json,sys; d=json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }
 # problem NAME ARG...: its threshold and how many grains have it
 problem()
 {

@@ -6,7 +6,6 @@ ctl="$B/grainctl"
 export GRAIND_SOCKET="$T/none.sock" GRAIND_STATE_DIR="$T/state"
 log="$ROOT/tests/data/fib_two_threads.log"
 cd "$T" || exit 1
-json() { python3 -c 'import json,sys; d=json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }
 
 # Tasks: 370 ns of 510, 240 of them on the span of 360; 120 of these go at half the time, and 65 of what is beside.
 "$ctl" analyze "$log" --json >plain.json

@@ -11,23 +11,9 @@ static inline struct grain_graph *graph_against(const char *name, const char *te
 						const struct grain_graph *baseline,
 						const struct grain_settings *settings)
 {
-	char path[] = "/tmp/graind-unit-XXXXXX";
 	struct grain_load_opts opts = {.settings = settings, .baseline = baseline};
-	struct grain_error err = {{0}};
-	struct grain_graph *g = NULL;
-	int fd = mkstemp(path), error = -1;
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
 
-	if (f) {
-		fputs(text, f);
-		fclose(f);
-		error = grain_graph__load(path, &opts, &g, &err);
-		unlink(path);
-	}
-	CHECK(error == 0, "%s: loads", name);
-	if (error)
-		printf("# %d %s\n", error, err.text);
-	return g;
+	return graph_of_text_opts(name, text, &opts);
 }
 
 static inline struct grain_compare *compare_of(const char *name, const struct grain_graph *base,

@@ -15,12 +15,11 @@
 	"@source 1 file=a.c line=10 func=main kind=parallel\n@source 2 file=a.c line=20 func=f kind=task\n"  \
 	"@source 3 file=a.c line=30 func=g kind=task\n"
 
-/* The graph of a log's text, `settings` NULL: the defaults; on failure a failed check and NULL. */
-static inline struct grain_graph *graph_of_text_set(const char *name, const char *text,
-						    const struct grain_settings *settings)
+/* The graph of a log's text; on failure a failed check and NULL. */
+static inline struct grain_graph *graph_of_text_opts(const char *name, const char *text,
+						     const struct grain_load_opts *opts)
 {
 	char path[] = "/tmp/graind-unit-XXXXXX";
-	struct grain_load_opts opts = {.keep_events = true, .settings = settings};
 	struct grain_error err = {{0}};
 	struct grain_graph *g = NULL;
 	int fd = mkstemp(path);
@@ -30,13 +29,22 @@ static inline struct grain_graph *graph_of_text_set(const char *name, const char
 	if (f) {
 		fputs(text, f);
 		fclose(f);
-		error = grain_graph__load(path, &opts, &g, &err);
+		error = grain_graph__load(path, opts, &g, &err);
 		unlink(path);
 	}
 	CHECK(error == 0, "%s: loads", name);
 	if (error)
 		printf("# %d %s\n", error, err.text);
 	return g;
+}
+
+/* `settings` NULL: the defaults. */
+static inline struct grain_graph *graph_of_text_set(const char *name, const char *text,
+						    const struct grain_settings *settings)
+{
+	struct grain_load_opts opts = {.keep_events = true, .settings = settings};
+
+	return graph_of_text_opts(name, text, &opts);
 }
 
 static inline struct grain_graph *graph_of_text(const char *name, const char *text)

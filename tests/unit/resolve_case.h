@@ -119,6 +119,18 @@ static inline struct event_stream *expect(const char *name, const struct trace_e
 	return s;
 }
 
+/* Nothing in it is missing. */
+static inline void whole(const struct event_stream *s, const char *what)
+{
+	if (!s)
+		return;
+	CHECK(s->loss_count == 0 && s->truth.unmatched_ends == 0 && s->truth.unmatched_begins == 0 &&
+		      s->truth.never_begun == 0 && s->truth.never_ended == 0 && s->truth.unclosed_waits == 0,
+	      "%s: nothing is missing", what);
+	for (uint32_t i = 0; i < s->region_count; i++)
+		CHECK(s->region_trouble[i] == 0, "%s: region %u is whole", what, i);
+}
+
 #define EXPECT(name, events, log) expect(name, events, sizeof(events) / sizeof((events)[0]), log)
 
 /* What most cases stand in: one thread in a region of one. */

@@ -2,17 +2,6 @@
 /* Teams as libomp shows them: bound by their member 0, left by their workers unseen. Cancellation. */
 #include "tests/unit/resolve_case.h"
 
-static void whole(const struct event_stream *s, const char *what)
-{
-	if (!s)
-		return;
-	CHECK(s->loss_count == 0 && s->truth.unmatched_ends == 0 && s->truth.unmatched_begins == 0 &&
-		      s->truth.never_begun == 0 && s->truth.never_ended == 0 && s->truth.unclosed_waits == 0,
-	      "%s: nothing is missing", what);
-	for (uint32_t i = 0; i < s->region_count; i++)
-		CHECK(s->region_trouble[i] == 0, "%s: region %u is whole", what, i);
-}
-
 /* The same team twice; a worker begins before member 0; workers never show that they leave. */
 static void test_team(void)
 {

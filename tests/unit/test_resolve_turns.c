@@ -2,17 +2,6 @@
 /* Teams of libomp that go from one region to the next, and recordings that begin inside a region. */
 #include "tests/unit/resolve_case.h"
 
-static void whole(const struct event_stream *s, const char *what)
-{
-	if (!s)
-		return;
-	CHECK(s->loss_count == 0 && s->truth.unmatched_ends == 0 && s->truth.unmatched_begins == 0 &&
-		      s->truth.never_begun == 0 && s->truth.never_ended == 0 && s->truth.unclosed_waits == 0,
-	      "%s: nothing is missing", what);
-	for (uint32_t i = 0; i < s->region_count; i++)
-		CHECK(s->region_trouble[i] == 0, "%s: region %u is whole", what, i);
-}
-
 /*
  * Recording begins inside a region, with the begin of one nested in it. Only the outer one's end tells that,
  * after the nested one's, whose place in libomp's code lies below where it began.

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analysis/line_reader.h"
+#include "analysis/event_build.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES (4u << 20)
+
+struct lines {
+	char *buffer;
+	size_t have;
+	bool passing; /* over the rest of a line that is too long */
+	line_fn take;
+	void *ctx;
+};
+
+/* The lines that end within the buffer; what is left of it moves to the front. */
+static int take_buffer(struct lines *l)
+{
+	char *line = l->buffer, *end = l->buffer + l->have, *lf;
+	int error;
+
+	for (; (lf = memchr(line, '\n', (size_t)(end - line))); line = lf + 1) {
+		size_t bytes = (size_t)(lf - line);
+
+		*lf = '\0';
+		error = l->passing ? 0
+				   : l->take(l->ctx, line, bytes,
+					     bytes > LINE_MAX_BYTES ? LINE_LONG : LINE_WHOLE);
+		if (error)
+			return error;
+		l->passing = false;
+	}
+	l->have = (size_t)(end - line);
+	if (l->have > LINE_MAX_BYTES && !l->passing) {
+		error = l->take(l->ctx, line, l->have, LINE_LONG);
+		if (error)
+			return error;
+		l->passing = true;
+	}
+	if (l->passing)
+		l->have = 0;
+	memmove(l->buffer, line, l->have);
+	return 0;
+}
+
+int lines__each(int fd, const char *path, const struct grain_load_opts *opts, double share, line_fn take,
+		void *ctx, struct grain_error *err)
+{
+	struct lines l = {.buffer = malloc(BUFFER_BYTES), .take = take, .ctx = ctx};
+	uint64_t done = 0;
+	struct stat st;
+	ssize_t n;
+	int error = l.buffer ? 0 : -ENOMEM;
+
+	if (fstat(fd, &st))
+		st.st_size = 0;
+	while (!error && (n = read(fd, l.buffer + l.have, BUFFER_BYTES - l.have)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			error = load_error(err, -errno, "%s: cannot be read: %s", path, strerror(errno));
+			break;
+		}
+		l.have += (size_t)n;
+		done += (size_t)n;
+		error = take_buffer(&l);
+		if (!error && opts && opts->progress && st.st_size > 0)
+			opts->progress(opts->progress_ctx, share * (double)done / (double)st.st_size);
+	}
+	if (!error && l.have)
+		error = take(ctx, l.buffer, l.have, LINE_CUT);
+	free(l.buffer);
+	return error;
+}

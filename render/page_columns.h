@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The graph as columns of small numbers, for the report's page: what
+ * page/data.js reads again. README.md, "Columns", is the format.
+ */
+#ifndef GRAIND_RENDER_PAGE_COLUMNS_H
+#define GRAIND_RENDER_PAGE_COLUMNS_H
+
+#include "analysis/grain.h"
+
+struct page_column {
+	const char *name;
+	uint8_t *data; /* LEB128 numbers, or bytes of text */
+	size_t bytes, capacity;
+};
+
+#define PAGE_COLUMNS_MAX 48
+
+struct page_columns {
+	struct page_column column[PAGE_COLUMNS_MAX];
+	size_t count;
+	uint64_t tick_ns; /* unit of all times */
+	uint64_t start_ns;
+	uint32_t *tids; /* of the threads, in the order of the fragments' columns */
+	size_t thread_count;
+	size_t contexts, fragments, joins, regions, dependences;
+};
+
+/* 0 or -ENOMEM; to be released in either case. */
+int page_columns__fill(struct page_columns *columns, const struct grain_graph *graph);
+void page_columns__free(struct page_columns *columns); /* of its contents; accepts NULL */
+
+/* A new column, empty. */
+struct page_column *page_columns__add(struct page_columns *columns, const char *name);
+/* Appends; after a failure the column is NULL-ed and further ones do nothing. */
+void page_column__number(struct page_column *column, uint64_t value);
+void page_column__signed(struct page_column *column, int64_t value);
+void page_column__text(struct page_column *column, const char *text, size_t bytes);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The page without its data, as the build made it from page/. */
+#include "render/page.h"
+
+__asm__(".section .rodata\n"
+	".global page_template\n"
+	".type page_template, %object\n"
+	"page_template:\n"
+	".incbin \"" PAGE_TEMPLATE_FILE "\"\n"
+	".byte 0\n"
+	".size page_template, . - page_template\n"
+	".previous\n");
