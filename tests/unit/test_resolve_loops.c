@@ -11,15 +11,6 @@ static uint64_t loss(const struct event_stream *s, const char *cause)
 	return 0;
 }
 
-static void whole(const struct event_stream *s, const char *what)
-{
-	if (s)
-		CHECK(s->loss_count == 0 && s->truth.unmatched_ends == 0 && s->truth.unmatched_begins == 0 &&
-			      s->truth.never_ended == 0 && s->truth.unclosed_waits == 0 &&
-			      s->region_trouble[0] == 0,
-		      "%s: nothing is missing", what);
-}
-
 static void expect_lines(const char *name, const char *const *lines, const struct trace_event *events,
 			 size_t count, const char *log)
 {
