@@ -107,23 +107,6 @@ static int wait_begin(struct resolver *r, struct thread *t, const struct trace_r
 	return error ? error : resolver__push(r, t, frame);
 }
 
-/*
- * The recording began in this wait at a region's end. It is over, and with it
- * the member of the unknown region.
- */
-static int end_orphan(struct resolver *r, struct thread *t)
-{
-	size_t at = t->depth;
-	int error;
-
-	while (at > 0 && t->frames[at - 1].kind != FRAME_MEMBER)
-		at--;
-	if (at == 0 || t->frames[at - 1].id != GRAIN_NONE)
-		return 0;
-	error = frames__close_to(r, t, at);
-	return error || t->depth != at ? error : frames__end_member(r, t, true);
-}
-
 /* The wait in which the taskgroup ended begins. */
 static int go_on(struct resolver *r, struct thread *t, const struct frame *ended)
 {
@@ -152,7 +135,7 @@ static int wait_end(struct resolver *r, struct thread *t, const struct trace_rec
 		at = t->depth - 1;
 	if (at == GRAIN_NONE) {
 		resolver__unmatched_end(r);
-		return rec->arg == TRACE_WAIT_REGION_END ? end_orphan(r, t) : 0;
+		return rec->arg == TRACE_WAIT_REGION_END ? teams__end_orphan(r, t) : 0;
 	}
 	error = frames__close_to(r, t, at + 1);
 	/* Closing a wait at a region's end above this one may have closed more. */ if (!error &&

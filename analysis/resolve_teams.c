@@ -74,6 +74,19 @@ int teams__begin_member(struct resolver *r, struct thread *t, uint64_t sp, uint3
 					     .group = GRAIN_NONE});
 }
 
+int teams__end_orphan(struct resolver *r, struct thread *t)
+{
+	size_t at = t->depth;
+	int error;
+
+	while (at > 0 && t->frames[at - 1].kind != FRAME_MEMBER)
+		at--;
+	if (at == 0 || t->frames[at - 1].id != GRAIN_NONE)
+		return 0;
+	error = frames__close_to(r, t, at);
+	return error || t->depth != at ? error : frames__end_member(r, t, true);
+}
+
 static int new_region(struct resolver *r, uint32_t *out)
 {
 	struct event_stream *s = r->stream;
@@ -130,12 +143,28 @@ static uint32_t region_of_worker(const struct resolver *r, uint64_t team, uint32
 	return team ? number_map__get(&r->teams, team) : GRAIN_NONE;
 }
 
+/*
+ * A league begins where one before it ran that was entered before the recording
+ * began, so that its end was not seen: the thread's member of that is over.
+ */
+static int leave_league(struct resolver *r, struct thread *t, uint64_t sp)
+{
+	size_t base = frames__base(t);
+	const struct frame *f = base == GRAIN_NONE ? NULL : &t->frames[base];
+
+	return f && f->kind == FRAME_MEMBER && f->id == GRAIN_NONE && f->sp <= sp ? teams__end_orphan(r, t)
+										  : 0;
+}
+
 int teams__region_begin(struct resolver *r, struct thread *t, const struct trace_record *rec)
 {
 	bool teams = rec->arg & TRACE_REGION_TEAMS;
-	int error = resolver__enter_code(r, t, rec->frame, false);
+	int error = teams ? leave_league(r, t, rec->frame) : 0;
 	struct event *e;
 	uint32_t region;
+
+	if (!error)
+		error = resolver__enter_code(r, t, rec->frame, false);
 
 	if (!error)
 		error = new_region(r, &region);
@@ -266,7 +295,11 @@ int teams__started(struct resolver *r, struct thread *t, const struct trace_reco
 	if (top && top->kind == FRAME_REGION)
 		return teams__begin_member(r, t, rec->frame, top->id, (uint32_t)rec->arg);
 	r->unmatched_teams++;
-	return t->depth == 0 ? teams__begin_member(r, t, UINT64_MAX, GRAIN_NONE, 0) : 0;
+	if (!top)
+		return teams__begin_member(r, t, rec->frame, GRAIN_NONE, 0);
+	if (top->kind == FRAME_MEMBER && top->id == GRAIN_NONE)
+		top->sp = rec->frame;
+	return 0;
 }
 
 /* Member 0 of libomp: binds the team and enters the body at once. */

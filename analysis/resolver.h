@@ -238,6 +238,8 @@ bool tasks__in_creation(const struct resolver *r, const struct thread *t, const 
 /* resolve_teams.c */
 /* region GRAIN_NONE: an orphan. */
 int teams__begin_member(struct resolver *r, struct thread *t, uint64_t sp, uint32_t region, uint32_t number);
+/* The region is over inside which the recording began: ends the thread's member of it, if it is in one. */
+int teams__end_orphan(struct resolver *r, struct thread *t);
 int teams__region_begin(struct resolver *r, struct thread *t, const struct trace_record *rec);
 int teams__region_end(struct resolver *r, struct thread *t, const struct trace_record *rec);
 int teams__start(struct resolver *r, struct thread *t, const struct trace_record *rec);

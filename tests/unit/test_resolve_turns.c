@@ -46,6 +46,45 @@ static void test_begins_inside(void)
 	event_stream__free(s);
 }
 
+/* Recording begins inside a league of teams whose end is not seen; the next one begins in the same place. */
+static void test_begins_in_league(void)
+{
+	static const struct trace_event events[] = {
+		E(1, 1, TEAM_STARTED, 3000, .arg = 1),
+		E(2, 1, REGION_BEGIN, 2000, .site = 0xa0),
+		E(3, 1, TEAM_START, 1900, .key = 5, .arg = 1),
+		E(4, 1, TEAM_STARTED, 1908),
+		E(5, 1, WAIT_BEGIN, 1700, .arg = TRACE_WAIT_REGION_END),
+		E(6, 1, WAIT_END, 1708, .arg = TRACE_WAIT_REGION_END),
+		E(7, 1, REGION_END, 2008),
+		E(9, 1, REGION_BEGIN, 3000, .site = 0xa1, .arg = 1 | TRACE_REGION_TEAMS),
+		E(9, 1, TEAM_START, 3000, .key = 3000, .arg = 1),
+		E(9, 1, TEAM_STARTED, 3000),
+		E(10, 1, WAIT_BEGIN, 2992, .arg = TRACE_WAIT_REGION_END),
+		E(11, 1, WAIT_END, 3008, .arg = TRACE_WAIT_REGION_END),
+		E(12, 1, REGION_END, 3008),
+	};
+	struct event_stream *s = EXPECT("recording begins inside a league", events,
+					"1 1 0 thread-begin\n"
+					"1 1 0 member-begin region=none num=0\n"
+					"2 1 0 region-begin region=0 src=0 threads=1\n"
+					"4 1 0 member-begin region=0 num=0\n"
+					"5 1 0 wait-begin kind=barrier-implicit\n"
+					"6 1 0 wait-end kind=barrier-implicit\n"
+					"6 1 0 member-end region=0 num=0\n"
+					"7 1 0 region-end region=0\n"
+					"9 1 0 member-end region=none num=0\n"
+					"9 1 0 region-begin region=1 src=1 threads=1 kind=teams\n"
+					"9 1 0 member-begin region=1 num=0\n"
+					"10 1 0 wait-begin kind=barrier-implicit\n"
+					"11 1 0 wait-end kind=barrier-implicit\n"
+					"11 1 0 member-end region=1 num=0\n"
+					"12 1 0 region-end region=1\n"
+					"12 1 0 thread-end\n");
+
+	event_stream__free(s);
+}
+
 /*
  * Thread 3 begins a region, and libomp gives it the team of thread 1's region, which is over only after that;
  * until then the team's worker serves thread 1's.
@@ -141,6 +180,7 @@ int main(void)
 	if (resolve_begin())
 		return 1;
 	test_begins_inside();
+	test_begins_in_league();
 	test_team_of_two();
 	test_turns_of_a_team();
 	resolve_end();
