@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # make            build/graind, build/grainctl
-# make demo       profile the demo program and write its report (as root)
+# make demo       profile the demo programs and write their reports (as root)
 # make check      all tests that this machine can run (as root: all of them)
 # make check-full the same with every construct on every version of the runtimes (an hour)
 # make bench      the cost of being measured, as a table (as root)
 # make bench-analysis  seconds and memory of the analysis of large traces, as a table
+# make bench-render    seconds and bytes of drawing large graphs, as a table
 # make deps       install what is missing (Debian packages, as root)
 # make fuzz-plan MINUTES=10  the probe planner on mutated files
 # make fuzz-log, fuzz-trace  the analysis on mutated event logs and traces
@@ -15,8 +16,8 @@
 # The one list of packages: what building needs, and what the tests need on top.
 BUILD_PACKAGES := gcc g++ clang llvm make pkg-config bpftool libbpf-dev libelf-dev libdw-dev \
 	libcapstone-dev libzstd-dev zlib1g-dev libmicrohttpd-dev libcurl4-openssl-dev libssl-dev \
-	libjansson-dev libsystemd-dev libgraphviz-dev libhwloc-dev
-TEST_PACKAGES := gfortran graphicsmagick sumaclust fasttree patchelf python3-numpy libopenblas0-openmp r-base-core binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 python3-networkx librsvg2-bin curl procps util-linux
+	libjansson-dev libsystemd-dev libgraphviz-dev libhwloc-dev libotf2-trace-dev
+TEST_PACKAGES := gfortran graphicsmagick sumaclust fasttree patchelf python3-numpy libopenblas0-openmp r-base-core binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 python3-networkx python3-selenium chromium chromium-driver librsvg2-bin curl procps util-linux strace otf2-tools protobuf-compiler python3-protobuf
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -56,6 +57,8 @@ LDFLAGS += -pie -Wl,-z,relro,-z,now $(SANFLAGS)
 
 ANALYSIS_LIBS := $(shell pkg-config --libs hwloc 2>/dev/null) -lzstd -lz -lm
 RENDER_LIBS := $(shell pkg-config --libs libgvc libcgraph jansson zlib libcrypto 2>/dev/null)
+# Traces for other tools, which only grainctl writes.
+EXPORT_LIBS := $(shell pkg-config --libs otf2 2>/dev/null)
 UPROBES_LIBS := $(shell pkg-config --libs libbpf libelf libdw capstone 2>/dev/null) -lstdc++
 DAEMON_LIBS := $(shell pkg-config --libs libmicrohttpd libcurl libcrypto jansson libsystemd 2>/dev/null) -lpthread
 
@@ -66,6 +69,7 @@ UPROBES_OBJ := $(call objects,uprobes)
 COMMON_OBJ := $(call objects,daemon/common)
 GRAIND_OBJ := $(call objects,daemon/graind)
 GRAINCTL_OBJ := $(call objects,daemon/grainctl)
+GRAIND_RENDER_OBJ := $(call objects,daemon/graind-render)
 UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 OMP_PROGRAMS := $(patsubst tests/omp/%.c,$(B)/tests/omp/%,$(wildcard tests/omp/*.c))
 # One program per OpenMP construct, by each compiler: NAME.gcc runs on libgomp, NAME.clang on libomp.
@@ -75,7 +79,7 @@ CONSTRUCT_PROGRAMS := $(foreach c,gcc clang,$(patsubst %,$(B)/%.$(c),$(basename 
 	$(patsubst tests/omp/constructs/fortran/%.f90,$(B)/tests/omp/constructs/%.gcc,$(CONSTRUCT_FORTRAN))
 TOOLS := $(patsubst %.c,$(B)/%,$(filter-out %/ompt_truth.c,$(wildcard tests/tools/*.c)))
 
-all: $(B)/graind $(B)/grainctl
+all: $(B)/graind $(B)/graind-render $(B)/grainctl
 
 $(B)/%.o: %.c
 	$(say) CC $<
@@ -105,12 +109,20 @@ $(UPROBES_OBJ): $(patsubst bpf/%.bpf.c,$(B)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c)
 # The report's page: its parts in one file, which becomes part of the program.
 PAGE_SCRIPTS := $(sort $(filter-out %/main.js,$(wildcard render/page/*.js))) render/page/main.js
 PAGE := $(B)/render/page.html
-$(PAGE): render/page/head.html render/page/body.html $(sort $(wildcard render/page/*.css)) $(PAGE_SCRIPTS)
+PAGE_STYLES := $(sort $(wildcard render/page/*.css))
+# In the page's policy only this style and this script have a hash, so that nothing else is ever run.
+page_hash = sha256-$$(sha256sum < $(1) | cut -c -64 | tr a-f A-F | basenc --base16 -d | base64)
+$(PAGE): render/page/head.html render/page/body.html $(PAGE_STYLES) $(PAGE_SCRIPTS)
 	$(say) PAGE $@
 	@mkdir -p $(@D)
-	$(Q){ cat render/page/head.html; echo '<style>'; cat $(sort $(wildcard render/page/*.css)); echo '</style>'; \
-		cat render/page/body.html; echo '<!--DATA-->'; echo '<script>(() => {'; echo '"use strict";'; \
-		cat $(PAGE_SCRIPTS); echo '})();</script>'; echo '</body></html>'; } > $@
+	$(Q)cat $(PAGE_STYLES) > $@.css
+	$(Q){ echo '(() => {'; echo '"use strict";'; cat $(PAGE_SCRIPTS); echo '})();'; } > $@.js
+	$(Q){ cat render/page/head.html; \
+		echo "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; \
+	script-src '$(call page_hash,$@.js)'; style-src '$(call page_hash,$@.css)'; \
+	base-uri 'none'; form-action 'none'\">"; \
+		printf '<style>'; cat $@.css; echo '</style>'; cat render/page/body.html; echo '<!--DATA-->'; \
+		printf '<script>'; cat $@.js; echo '</script>'; echo '</body></html>'; } > $@
 $(B)/render/page_template.o: CPPFLAGS += -DPAGE_TEMPLATE_FILE='"$(PAGE)"'
 $(B)/render/page_template.o: $(PAGE)
 
@@ -120,7 +132,12 @@ $(B)/graind: $(GRAIND_OBJ) $(B)/libcommon.a $(B)/libuprobes.a $(B)/libanalysis.a
 
 $(B)/grainctl: $(GRAINCTL_OBJ) $(B)/libcommon.a $(B)/libuprobes.a $(B)/librender.a $(B)/libanalysis.a
 	$(say) LINK $@
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(RENDER_LIBS) $(DAEMON_LIBS) $(ANALYSIS_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(RENDER_LIBS) $(EXPORT_LIBS) $(DAEMON_LIBS) $(ANALYSIS_LIBS)
+
+# Reports for graind, which links nothing that draws.
+$(B)/graind-render: $(GRAIND_RENDER_OBJ) $(B)/libcommon.a $(B)/librender.a $(B)/libanalysis.a
+	$(say) LINK $@
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(RENDER_LIBS) $(ANALYSIS_LIBS)
 
 # Tests
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/librender.a $(B)/libanalysis.a
@@ -129,6 +146,9 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/l
 $(B)/tests/tools/%: $(B)/tests/tools/%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/libanalysis.a
 	$(say) LINK $@
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(DAEMON_LIBS) $(ANALYSIS_LIBS)
+$(B)/tests/tools/time_render: $(B)/tests/tools/time_render.o $(B)/librender.a $(B)/libanalysis.a
+	$(say) LINK $@
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(RENDER_LIBS) $(ANALYSIS_LIBS)
 # What a user of the library builds: its headers, its archive, strict C.
 EXAMPLES := $(patsubst %.c,$(B)/%,$(wildcard tests/example/*.c))
 $(EXAMPLES): $(B)/%: %.c $(wildcard analysis/grain*.h) $(B)/libanalysis.a
@@ -184,7 +204,7 @@ deps:
 # make so that pkg-config finds what was just installed.
 demo:
 	@tests/install_packages.sh $(BUILD_PACKAGES)
-	@$(MAKE) --no-print-directory -j$$(nproc) all $(B)/tests/omp/demo
+	@$(MAKE) --no-print-directory -j$$(nproc) all $(B)/tests/omp/demo $(B)/tests/omp/demo_loop
 	@tests/demo.sh $(B)
 
 check-full: export FULL := 1
@@ -197,6 +217,9 @@ bench:
 	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
 	@$(MAKE) --no-print-directory -j$$(nproc) test-programs
 	@tests/bench/run.sh $(B)
+
+bench-render: $(B)/tests/tools/make_trace $(B)/tests/tools/time_render
+	@tests/bench/bench_render.py $(B)
 
 bench-analysis: $(B)/tests/tools/make_trace $(B)/tests/tools/time_analysis
 	@tests/bench/bench_analysis.py $(B)
@@ -249,6 +272,6 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all constructs deps demo check check-full bench bench-analysis lint format clean test-programs fuzz-plan fuzz-log fuzz-trace
+.PHONY: all constructs deps demo check check-full bench bench-analysis bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

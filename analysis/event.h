@@ -257,6 +257,8 @@ enum event_trouble {
 /* Reads a trace or a log; errors as grain_graph__load. */
 int event_stream__read(const char *path, const struct grain_load_opts *opts, struct event_stream **out,
 		       struct grain_error *err);
+int event_stream__read_fd(int fd, const char *name, const struct grain_load_opts *opts,
+			  struct event_stream **out, struct grain_error *err);
 void event_stream__free(struct event_stream *stream); /* accepts NULL */
 
 /* Writes the event log of the stream; reading it gives an equal stream. */

@@ -9,24 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int event_stream__read(const char *path, const struct grain_load_opts *opts, struct event_stream **out,
-		       struct grain_error *err)
+int event_stream__read_fd(int fd, const char *path, const struct grain_load_opts *opts,
+			  struct event_stream **out, struct grain_error *err)
 {
 	char start[8] = "", header[4096];
 	struct stat st;
-	int fd, error;
+	int error;
 	ssize_t n;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0) {
-		error = -errno;
-		return load_error(err, error, "%s: cannot be opened: %s", path, strerror(-error));
-	}
-	if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
-		error = load_error(err, -EINVAL, "%s: is not a regular file; give a trace or an event log",
-				   path);
-		goto out;
-	}
+	if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
+		return load_error(err, -EINVAL, "%s: is not a regular file; give a trace or an event log",
+				  path);
 	n = pread(fd, start, sizeof(start), 0);
 	if (n < 0)
 		error = load_error(err, -errno, "%s: cannot be read: %s", path, strerror(errno));
@@ -39,7 +32,17 @@ int event_stream__read(const char *path, const struct grain_load_opts *opts, str
 	else
 		error = load_error(err, -EBADMSG, "%s: is neither a trace, an event log nor a MIR profile%s",
 				   path, n == 0 ? "; it is empty" : "");
-out:
+	return error;
+}
+
+int event_stream__read(const char *path, const struct grain_load_opts *opts, struct event_stream **out,
+		       struct grain_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), error = -errno;
+
+	if (fd < 0)
+		return load_error(err, error, "%s: cannot be opened: %s", path, strerror(-error));
+	error = event_stream__read_fd(fd, path, opts, out, err);
 	close(fd);
 	return error;
 }

@@ -10,13 +10,16 @@
 #include "analysis/graph_ids.h"
 #include "analysis/json_out.h"
 
+struct grain_positions;
+
 struct export
 {
 	const struct grain_graph *graph;
 	struct json_out *out;
 	char *id; /* grows to the longest */
 	size_t id_size;
-	uint32_t *nodes; /* by CPU: its NUMA node, GRAIN_NONE */
+	uint32_t *nodes;			 /* by CPU: its NUMA node, GRAIN_NONE */
+	const struct grain_positions *positions; /* of the GraphML's nodes; NULL: none */
 };
 
 /* 0 or -ENOMEM; the second writes what is buffered and returns the first error. */

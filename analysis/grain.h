@@ -97,6 +97,12 @@ struct grain_load_opts {
  */
 int grain_graph__load(const char *path, const struct grain_load_opts *opts, struct grain_graph **out,
 		      struct grain_error *err);
+/*
+ * The same of a file that is open for reading, at its beginning; it stays the
+ * caller's, its offset moves. `name` is for messages.
+ */
+int grain_graph__load_fd(int fd, const char *name, const struct grain_load_opts *opts,
+			 struct grain_graph **out, struct grain_error *err);
 void grain_graph__free(struct grain_graph *graph); /* accepts NULL */
 
 /* ---- what was observed ------------------------------------------------ */

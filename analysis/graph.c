@@ -143,6 +143,20 @@ int grain_graph__load(const char *path, const struct grain_load_opts *opts, stru
 	return grain_graph__build(stream, opts, out, err);
 }
 
+int grain_graph__load_fd(int fd, const char *name, const struct grain_load_opts *opts,
+			 struct grain_graph **out, struct grain_error *err)
+{
+	struct event_stream *stream = NULL;
+	int error;
+
+	if (err)
+		err->text[0] = '\0';
+	error = event_stream__read_fd(fd, name, opts, &stream, err);
+	if (error < 0)
+		return fail(err, error);
+	return grain_graph__build(stream, opts, out, err);
+}
+
 void grain_graph__free(struct grain_graph *graph)
 {
 	if (!graph)

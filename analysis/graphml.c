@@ -57,8 +57,9 @@ enum key {
 	KEY_EDGE_CRITICAL,
 	KEY_GRAPH_SOURCE,
 	KEY_GRAPH_UNIT,
-	KEY_GRAPH_ABSENT,				      /* one for each problem */
-	KEY_COUNTER = KEY_GRAPH_ABSENT + GRAIN_PROBLEM_COUNT, /* one for each counter */
+	KEY_GRAPH_ABSENT, /* one for each problem */
+	KEY_LOOK = KEY_GRAPH_ABSENT + GRAIN_PROBLEM_COUNT,
+	KEY_COUNTER = KEY_LOOK + GRAPHML_LOOK_KEYS, /* one for each counter */
 };
 
 static const struct {
@@ -188,7 +189,10 @@ static void write_head(struct export *e)
 	       "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\" "
 	       "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" "
 	       "xsi:schemaLocation=\"http://graphml.graphdrawing.org/xmlns "
-	       "http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd\">\n");
+	       "http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd\"");
+	if (e->positions)
+		PUT(e, " xmlns:y=\"http://www.yworks.com/xml/graphml\"");
+	PUT(e, ">\n");
 	for (unsigned k = 0; k < KEY_PROBLEM; k++)
 		declare(e, k, "node", "", node_keys[k].name, node_keys[k].type);
 	for (unsigned i = 0; i < GRAIN_PROBLEM_COUNT; i++)
@@ -201,6 +205,8 @@ static void write_head(struct export *e)
 	declare(e, KEY_GRAPH_UNIT, "graph", "", "unit", "string");
 	for (unsigned i = 0; i < GRAIN_PROBLEM_COUNT; i++)
 		declare(e, KEY_GRAPH_ABSENT + i, "graph", "absent_", g->problems[i].name, "string");
+	if (e->positions)
+		graphml__declare_looks(e, KEY_LOOK);
 	PUT(e, "<graph id=\"grains\" edgedefault=\"directed\">\n");
 	put_text(e, KEY_GRAPH_SOURCE, g->info.source);
 	put_text(e, KEY_GRAPH_UNIT, g->info.cycles ? "cycles" : "ns");
@@ -339,6 +345,23 @@ static void put_join(struct export *e, uint32_t join)
 		put_times(e, j->start_ns, j->end_ns);
 }
 
+static void put_item_look(struct export *e, uint32_t index, const struct item *item)
+{
+	static const enum grain_reduced_kind kinds[] = {[GRAIN_FRAGMENT] = GRAIN_REDUCED_CONTEXT,
+							[GRAIN_FORK] = GRAIN_REDUCED_FORK,
+							[GRAIN_REGION] = GRAIN_REDUCED_REGION,
+							[GRAIN_BOOKKEEPING] = GRAIN_REDUCED_BOOKKEEPING};
+	const struct context *c = &e->graph->contexts[graph__item_context(e->graph, index)];
+	bool runs = item->kind == GRAIN_FRAGMENT;
+	const struct graphml_look look = {.kind = kinds[item->kind],
+					  .critical = item->flags & ITEM_CRITICAL,
+					  .flagged = runs && c->problems,
+					  .own_ns = item->own_ns,
+					  .definition = runs ? c->definition : GRAIN_NONE};
+
+	graphml__node_look(e, KEY_LOOK, (struct node){'i', index}, &look);
+}
+
 static void write_item(struct export *e, uint32_t index)
 {
 	const struct grain_graph *g = e->graph;
@@ -363,6 +386,8 @@ static void write_item(struct export *e, uint32_t index)
 	put_number(e, KEY_OWN, item->own_ns);
 	put_place(e, item);
 	put_truth(e, KEY_CRITICAL, item->flags & ITEM_CRITICAL);
+	if (e->positions)
+		put_item_look(e, index, item);
 	end_node(e);
 }
 
@@ -390,6 +415,12 @@ static int write_full_nodes(struct export *e)
 		put_join(e, i);
 		put_number(e, KEY_OWN, sums[i]);
 		put_truth(e, KEY_CRITICAL, g->joins[i].flags & JOIN_CRITICAL);
+		if (e->positions)
+			graphml__node_look(e, KEY_LOOK, (struct node){'j', i},
+					   &(struct graphml_look){.kind = GRAIN_REDUCED_JOIN,
+								  .critical =
+									  g->joins[i].flags & JOIN_CRITICAL,
+								  .definition = GRAIN_NONE});
 		end_node(e);
 	}
 	free(sums);
@@ -430,6 +461,16 @@ static void write_reduced_node(struct export *e, const struct grain_reduced *red
 		put_number(e, KEY_LONGEST, n.max_ns);
 	}
 	put_truth(e, KEY_CRITICAL, n.critical);
+	if (e->positions) {
+		const struct context *c = n.kind == GRAIN_REDUCED_CONTEXT ? &g->contexts[n.context] : NULL;
+
+		graphml__node_look(e, KEY_LOOK, (struct node){'n', index},
+				   &(struct graphml_look){.kind = n.kind,
+							  .critical = n.critical,
+							  .flagged = c && c->problems,
+							  .own_ns = n.sum_ns,
+							  .definition = c ? c->definition : GRAIN_NONE});
+	}
 	end_node(e);
 }
 
@@ -448,6 +489,8 @@ void graphml__edge(struct export *e, struct node from, struct node to, enum grai
 	PUT(e, "\">");
 	put_text(e, KEY_EDGE_KIND, edge_kinds[kind]);
 	put_truth(e, KEY_EDGE_CRITICAL, critical);
+	if (e->positions)
+		graphml__edge_look(e, KEY_LOOK, kind, critical);
 	PUT(e, "</edge>\n");
 }
 
@@ -472,11 +515,18 @@ static int write_reduced(struct export *e)
 
 int grain_graph__write_graphml(const struct grain_graph *graph, enum grain_reduction reduction, FILE *out)
 {
+	return grain_graph__write_graphml_at(graph, reduction, NULL, out);
+}
+
+int grain_graph__write_graphml_at(const struct grain_graph *graph, enum grain_reduction reduction,
+				  const struct grain_positions *positions, FILE *out)
+{
 	struct export e;
 	int error = export__begin(&e, graph, out);
 
 	if (error)
 		return error;
+	e.positions = positions;
 	write_head(&e);
 	if (reduction == GRAIN_REDUCED) {
 		error = write_reduced(&e);

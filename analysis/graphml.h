@@ -16,6 +16,20 @@ void graphml__name(struct export *e, struct node node);
 /* Nothing between a node and itself, and nothing from or to none. */
 void graphml__edge(struct export *e, struct node from, struct node to, enum grain_reduced_edge_kind kind,
 		   bool critical);
+
+/* What a node with a position looks like. */
+struct graphml_look {
+	enum grain_reduced_kind kind;
+	bool critical, flagged; /* flagged: it has a problem */
+	uint64_t own_ns;
+	uint32_t definition; /* its label; GRAIN_NONE: none */
+};
+/* graphml_looks.c; the keys of attributes begin at `key` and are GRAPHML_LOOK_KEYS. */
+enum { GRAPHML_LOOK_KEYS = 4 };
+void graphml__declare_looks(struct export *e, unsigned key);
+void graphml__node_look(struct export *e, unsigned key, struct node node, const struct graphml_look *look);
+void graphml__edge_look(struct export *e, unsigned key, enum grain_reduced_edge_kind kind, bool critical);
+
 /* graphml_edges.c: of the graph with every node. */
 void graphml__full_edges(struct export *e);
 

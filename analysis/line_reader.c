@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define BUFFER_BYTES (4u << 20)
@@ -52,12 +51,11 @@ int lines__each(int fd, const char *path, const struct grain_load_opts *opts, do
 {
 	struct lines l = {.buffer = malloc(BUFFER_BYTES), .take = take, .ctx = ctx};
 	uint64_t done = 0;
-	struct stat st;
+	off_t size = lseek(fd, 0, SEEK_END);
 	ssize_t n;
 	int error = l.buffer ? 0 : -ENOMEM;
 
-	if (fstat(fd, &st))
-		st.st_size = 0;
+	lseek(fd, 0, SEEK_SET);
 	while (!error && (n = read(fd, l.buffer + l.have, BUFFER_BYTES - l.have)) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -68,8 +66,8 @@ int lines__each(int fd, const char *path, const struct grain_load_opts *opts, do
 		l.have += (size_t)n;
 		done += (size_t)n;
 		error = take_buffer(&l);
-		if (!error && opts && opts->progress && st.st_size > 0)
-			opts->progress(opts->progress_ctx, share * (double)done / (double)st.st_size);
+		if (!error && opts && opts->progress && size > 0)
+			opts->progress(opts->progress_ctx, share * (double)done / (double)size);
 	}
 	if (!error && l.have)
 		error = take(ctx, l.buffer, l.have, LINE_CUT);

@@ -19,7 +19,7 @@ enum line_state {
 typedef int (*line_fn)(void *ctx, char *line, size_t bytes, enum line_state state);
 
 /*
- * Calls `take` for each line of `fd`; the progress of `opts` (NULL: none) goes
+ * Calls `take` for each line of `fd` from its beginning on; the progress of `opts` (NULL: none) goes
  * up to `share`. 0, what `take` gave, -ENOMEM, or the negative errno of a read
  * that failed, with `err` filled.
  */

@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -368,12 +367,11 @@ int trace_reader__read(int fd, const char *path, const struct grain_load_opts *o
 {
 	struct trace_reader r = {
 		.fd = fd, .path = path, .opts = opts, .err = err, .keep_going = opts && opts->keep_going};
-	struct stat st;
+	off_t size = lseek(fd, 0, SEEK_END);
 	int error;
 
 	budget__init(&r.budget, opts);
-	if (fstat(fd, &st) == 0)
-		r.size = (uint64_t)st.st_size;
+	r.size = size > 0 ? (uint64_t)size : 0;
 	r.zstd = ZSTD_createDCtx();
 	error = r.zstd ? event_stream__new(&r.stream) : -ENOMEM;
 	if (!error)

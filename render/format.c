@@ -68,6 +68,29 @@ void format__printf(struct format_text *text, const char *format, ...)
 	free(big);
 }
 
+void format__add_fixed(struct format_text *text, double value)
+{
+	char digits[32], *end = digits + sizeof(digits), *at = end;
+	bool negative = value < 0;
+	unsigned long long rest = (unsigned long long)(fmin(fabs(value), 1e15) * 100 + .5);
+	unsigned long long hundredths = rest % 100;
+
+	if (hundredths % 10)
+		*--at = (char)('0' + hundredths % 10);
+	if (hundredths) {
+		*--at = (char)('0' + hundredths / 10);
+		*--at = '.';
+	}
+	negative = negative && rest;
+	rest /= 100;
+	do
+		*--at = (char)('0' + rest % 10);
+	while (rest /= 10);
+	if (negative)
+		*--at = '-';
+	format__add_bytes(text, at, (size_t)(end - at));
+}
+
 /* The length of the well-formed code point at `s`, and its value; 0 when it is broken. */
 static size_t decode(const char *s, uint32_t *value)
 {

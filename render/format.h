@@ -21,6 +21,7 @@ void format__free(struct format_text *text);
 void format__add(struct format_text *text, const char *string);
 void format__add_bytes(struct format_text *text, const char *bytes, size_t length);
 void format__printf(struct format_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void format__add_fixed(struct format_text *text, double value); /* at most two decimals: "12.5", "-0.25" */
 /* With <>&"' as entities; control characters and broken UTF-8 as U+FFFD. */
 void format__add_xml(struct format_text *text, const char *string);
 

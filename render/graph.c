@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* render__graph: chooses how much to draw, and says what is drawn. */
+/* render__graph: chooses how much to draw, and in which views. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -7,11 +7,24 @@
 #include "render/layout.h"
 #include "render/svg.h"
 #include "render/tree.h"
+#include "render/words.h"
 
 #define DEFAULT_MAX_NODES 2000
 #define LEAST_MAX_NODES 50
-#define MICRO "\xc2\xb5s"
-#define DOT " \xc2\xb7 "
+/* Larger pictures are not drawn by Graphviz: it takes five times as long for the same marks. */
+#define GRAPHVIZ_MAX_NODES 10000
+
+/* What is needed to draw the same graph for several views. */
+struct drawing {
+	const struct grain_graph *graph;
+	const struct render_opts *opts;
+	size_t max_nodes;
+	struct outline *outline;
+	struct grain_groups *groups; /* NULL: not aggregated */
+	struct layer layers[RENDER_VIEW_COUNT];
+	size_t layer_count;
+	struct scene scene;
+};
 
 static void tell(const struct render_opts *opts, double done)
 {
@@ -26,112 +39,151 @@ static int fail(struct grain_error *err, int code)
 	return code;
 }
 
-static const char *program(const struct grain_graph *graph)
+static bool is_aggregated(const struct render_opts *opts)
 {
-	const char *exe = grain_graph__info(graph)->exe, *slash = strrchr(exe, '/');
-
-	if (slash && slash[1])
-		return slash + 1;
-	return *exe ? exe : "program";
+	return opts->groups || opts->filter;
 }
 
-static void describe_facts(const struct grain_graph *graph, uint64_t job, struct format_text *out)
+/* Lays the graph out with the severity of a view's problem; the structure is the same for all views. */
+static int lay_out(struct drawing *d, const struct view *view, struct scene *scene)
 {
-	const struct grain_info *info = grain_graph__info(graph);
-	const struct grain_totals *t = grain_graph__totals(graph);
-
-	if (job)
-		format__printf(out, "job %llu" DOT, (unsigned long long)job);
-	if (info->pid >= 0)
-		format__printf(out, "pid %lld" DOT, (long long)info->pid);
-	format__printf(out, "%u thread%s" DOT "%s grain%s" DOT "wall %s", info->threads,
-		       info->threads == 1 ? "" : "s", format__count(t->grains).text,
-		       t->grains == 1 ? "" : "s", format__time((double)t->wall_ns, MICRO).text);
-	format__printf(out, DOT "work %s", format__time((double)t->work_ns, MICRO).text);
-	format__printf(out, DOT "span %s", format__time((double)t->span_ns, MICRO).text);
-	if (!isnan(t->average_parallelism))
-		format__printf(out, DOT "average parallelism %s", format__ratio(t->average_parallelism).text);
-}
-
-static void describe_truth(const struct grain_graph *graph, struct format_text *out)
-{
-	const struct grain_info *info = grain_graph__info(graph);
-	const struct grain_truth *truth = grain_graph__truth(graph);
-	const struct grain_totals *t = grain_graph__totals(graph);
-
-	format__printf(out, "Truth: %s of %s events lost" DOT "%s incomplete grain%s",
-		       format__count(truth->lost).text, format__count(truth->events + truth->lost).text,
-		       format__count(truth->incomplete_grains).text,
-		       truth->incomplete_grains == 1 ? "" : "s");
-	if (isnan(t->measuring_percent))
-		format__add(out, DOT "measuring cost unknown");
-	else
-		format__printf(out, DOT "measuring cost %s %%", format__percent(t->measuring_percent).text);
-	if (info->late)
-		format__add(out, DOT "attached late");
-	if (info->damaged)
-		format__add(out, DOT "damaged file");
-	if (info->cycles)
-		format__add(out, DOT "times are cycles, each written as 1 ns");
-	if (truth->conservation_violations)
-		format__printf(out, DOT "%s threads do not add up",
-			       format__count(truth->conservation_violations).text);
-	if (*info->source)
-		format__printf(out, DOT "source %s", info->source);
-	if (*info->runtime)
-		format__printf(out, DOT "%s", info->runtime);
-}
-
-static void describe_scene(const struct scene *scene, struct format_text *out)
-{
-	if (!scene->reduced)
-		return;
-	format__printf(out, "%s: %s nodes stand for %s%s", scene->folded ? "folded" : "reduced",
-		       format__count(scene->node_count).text, format__count(scene->stands_for).text,
-		       scene->folded ? DOT "boxes with numbers are groups of grains" : DOT "one box a task");
-}
-
-static int lay_out(const struct grain_graph *graph, const struct view *view, size_t max_nodes,
-		   struct scene *scene)
-{
-	struct outline *outline = NULL;
 	struct tree *tree = NULL;
-	int r = outline__new(graph, &outline);
+	int r;
 
-	if (r < 0)
-		return r;
-	if (outline->full_nodes <= max_nodes) {
-		r = layout__full(outline, scene);
+	if (d->groups) {
+		struct layout_groups_opts opts = {.open_depth = d->opts->open_depth == RENDER_OPEN_AUTO
+									? LAYOUT_OPEN_AUTO
+									: d->opts->open_depth,
+						  .problem = view->problem,
+						  .threshold = view->summary.threshold,
+						  .lead = d->layers[0].view.problem,
+						  .filter = d->opts->filter,
+						  .max_nodes = d->max_nodes};
+
+		r = layout__groups(d->graph, d->groups, &opts, scene);
+	} else if (d->outline->full_nodes <= d->max_nodes) {
+		r = layout__full(d->outline, scene);
 	} else {
-		r = tree__new(outline, max_nodes, view->problem, &tree);
+		r = tree__new(d->outline, d->max_nodes, view->problem, &tree);
 		if (r == 0)
 			r = layout__reduced(tree, scene);
 	}
-	if (r == 0)
-		r = layout__dependences(outline, scene);
-	scene->stands_for = outline->full_nodes;
+	if (r == 0 && !d->groups)
+		r = layout__dependences(d->outline, scene);
+	scene->stands_for = d->outline->full_nodes;
 	scene__bounds(scene);
 	tree__free(tree);
-	outline__free(outline);
 	return r;
 }
 
-static int write_svg(const struct grain_graph *graph, const struct render_opts *opts, const struct view *view,
-		     const struct scene *scene, struct svg_heading *heading, FILE *out,
-		     struct grain_error *err)
+/* Severities of single contexts follow from the graph, those of what is folded from the layout. */
+static int take_more(struct drawing *d, struct layer *layer)
 {
-	struct picture picture = {0};
+	struct scene again = {0};
 	int r;
 
-	describe_facts(graph, opts->job, &heading->facts);
-	describe_scene(scene, &heading->note);
-	describe_truth(graph, &heading->truth);
-	if (heading->facts.failed || heading->note.failed || heading->truth.failed)
-		return fail(err, -ENOMEM);
-	r = picture__draw_svg(view, scene, opts->layout, &picture, err);
-	tell(opts, .8);
+	if (!view__dims(&layer->view) || !(d->scene.reduced || d->scene.aggregated))
+		return layer__take(layer, &d->scene);
+	r = lay_out(d, &layer->view, &again);
 	if (r == 0)
-		r = svg__write(view, scene, &picture, heading, opts->layout == RENDER_LAYOUT_OWN, out, err);
+		r = again.node_count == d->scene.node_count ? layer__take(layer, &again) : -EIO;
+	scene__free(&again);
+	return r;
+}
+
+static int start(struct drawing *d, struct grain_error *err)
+{
+	const struct render_opts *opts = d->opts;
+	int r = layer__init(&d->layers[0], d->graph, opts->view, err);
+
+	d->layer_count = 1;
+	if (r < 0)
+		return r == -ENODATA ? r : fail(err, r);
+	if (opts->filter && !view__dims(&d->layers[0].view)) {
+		if (err)
+			snprintf(err->text, sizeof(err->text),
+				 "the view %s shows no problem to filter for; choose another view",
+				 render_view__name(d->layers[0].view.view));
+		return -EINVAL;
+	}
+	for (int v = RENDER_VIEW_PROBLEM + 1; opts->format == RENDER_SVG && v < RENDER_VIEW_COUNT; v++) {
+		struct layer *layer = &d->layers[d->layer_count];
+
+		if (!(opts->more_views & 1u << v) || v == (int)d->layers[0].view.view)
+			continue;
+		r = layer__init(layer, d->graph, (enum render_view)v, err);
+		if (r == 0) {
+			d->layer_count++;
+			continue;
+		}
+		layer__free(layer);
+		if (r != -ENODATA)
+			return fail(err, r);
+		if (!opts->all_views)
+			return r;
+	}
+	r = outline__new(d->graph, &d->outline);
+	if (r == 0 && is_aggregated(opts))
+		r = grain_groups__new(d->graph, &d->groups);
+	return r < 0 ? fail(err, r) : 0;
+}
+
+static int look(struct drawing *d, struct grain_error *err)
+{
+	int r = lay_out(d, &d->layers[0].view, &d->scene);
+
+	for (size_t i = 1; r == 0 && i < d->layer_count; i++)
+		r = take_more(d, &d->layers[i]);
+	/* Last: it leaves its severities in the scene. */
+	if (r == 0)
+		r = layer__take(&d->layers[0], &d->scene);
+	if (r < 0)
+		return fail(err, r);
+	if (d->opts->layout == RENDER_LAYOUT_DOT && d->scene.node_count > RENDER_DOT_NODES) {
+		if (err)
+			snprintf(err->text, sizeof(err->text),
+				 "%zu nodes are too many for Graphviz' dot; at most %d: lower the number of "
+				 "nodes",
+				 d->scene.node_count, RENDER_DOT_NODES);
+		return -E2BIG;
+	}
+	if (d->opts->layout == RENDER_LAYOUT_DOT && d->groups) {
+		if (err)
+			snprintf(err->text, sizeof(err->text), "Graphviz' dot cannot draw groups in groups");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int write(struct drawing *d, const struct svg_heading *heading, FILE *out, struct grain_error *err)
+{
+	struct picture picture = {0};
+	struct svg_job job = {.graph = d->graph,
+			      .scene = &d->scene,
+			      .picture = &picture,
+			      .layers = d->layers,
+			      .layer_count = d->layer_count,
+			      .heading = heading,
+			      .own_layout = d->opts->layout == RENDER_LAYOUT_OWN};
+	int r;
+
+	if (d->opts->format == RENDER_DOT) {
+		struct format_text title = {0};
+
+		format__printf(&title, "%s: %s", heading->program.data, d->layers[0].headline.data);
+		r = title.failed ? fail(err, -ENOMEM)
+				 : picture__write_dot(&d->layers[0].view, &d->scene, d->opts->layout,
+						      title.data, out, err);
+		format__free(&title);
+		return r;
+	}
+	if (job.own_layout && d->scene.node_count > GRAPHVIZ_MAX_NODES)
+		r = picture__write_marks(&d->scene, &picture, err);
+	else
+		r = picture__draw_svg(&d->layers[0].view, &d->scene, d->opts->layout, &picture, err);
+	tell(d->opts, .8);
+	if (r == 0)
+		r = svg__write(&job, out, err);
 	picture__free(&picture);
 	return r;
 }
@@ -140,51 +192,30 @@ int render__graph(const struct grain_graph *graph, const struct render_opts *opt
 		  struct grain_error *err)
 {
 	size_t max_nodes = opts->max_nodes ? opts->max_nodes : DEFAULT_MAX_NODES;
+	struct drawing d = {.graph = graph,
+			    .opts = opts,
+			    .max_nodes = max_nodes < LEAST_MAX_NODES	? LEAST_MAX_NODES
+					 : max_nodes > RENDER_MAX_NODES ? RENDER_MAX_NODES
+									: max_nodes};
 	struct svg_heading heading = {0};
-	struct scene scene = {0};
-	struct view view;
-	char name[128];
 	int r;
 
-	max_nodes = max_nodes < LEAST_MAX_NODES	   ? LEAST_MAX_NODES
-		    : max_nodes > RENDER_MAX_NODES ? RENDER_MAX_NODES
-						   : max_nodes;
-	r = view__init(&view, graph, opts->view, err);
-	if (r < 0)
-		return r == -ENODATA ? r : fail(err, r);
 	tell(opts, 0);
-	r = lay_out(graph, &view, max_nodes, &scene);
-	if (r < 0) {
-		r = fail(err, r);
-		goto out;
-	}
+	r = start(&d, err);
+	if (r == 0)
+		r = look(&d, err);
 	tell(opts, .5);
-	if (opts->layout == RENDER_LAYOUT_DOT && scene.node_count > RENDER_DOT_NODES) {
-		if (err)
-			snprintf(err->text, sizeof(err->text),
-				 "%zu nodes are too many for Graphviz' dot; at most %d: lower the number of "
-				 "nodes",
-				 scene.node_count, RENDER_DOT_NODES);
-		r = -E2BIG;
-		goto out;
-	}
-	view__look_at(&view, &scene);
-	format__printf(&heading.headline, "%s: ", format__clean(name, sizeof(name), program(graph), 40));
-	view__headline(&view, &heading.headline);
-	if (heading.headline.failed)
+	if (r == 0 && !words__describe(graph, &d.scene, opts->job, &heading))
 		r = fail(err, -ENOMEM);
-	else if (opts->format == RENDER_DOT)
-		r = picture__write_dot(&view, &scene, opts->layout, heading.headline.data, out, err);
-	else
-		r = write_svg(graph, opts, &view, &scene, &heading, out, err);
+	if (r == 0)
+		r = write(&d, &heading, out, err);
 	if (r == 0)
 		tell(opts, 1);
-out:
-	format__free(&heading.headline);
-	format__free(&heading.facts);
-	format__free(&heading.note);
-	format__free(&heading.truth);
-	scene__free(&scene);
-	view__free(&view);
+	words__free(&heading);
+	scene__free(&d.scene);
+	for (size_t i = 0; i < d.layer_count; i++)
+		layer__free(&d.layers[i]);
+	outline__free(d.outline);
+	grain_groups__free(d.groups);
 	return r;
 }

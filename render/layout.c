@@ -2,13 +2,37 @@
 #include "render/layout.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stddef.h>
 
-static int compare(const void *a, const void *b)
+/* The element that would be at `rank` if they were sorted (Hoare's selection). */
+static uint64_t select_rank(uint64_t *values, ptrdiff_t count, ptrdiff_t rank)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	ptrdiff_t low = 0, high = count - 1;
 
-	return x < y ? -1 : x > y;
+	while (low < high) {
+		uint64_t pivot = values[low + (high - low) / 2];
+		ptrdiff_t i = low, k = high;
+
+		while (i <= k) {
+			while (values[i] < pivot)
+				i++;
+			while (values[k] > pivot)
+				k--;
+			if (i <= k) {
+				uint64_t swap = values[i];
+
+				values[i++] = values[k];
+				values[k--] = swap;
+			}
+		}
+		if (rank <= k)
+			high = k;
+		else if (rank >= i)
+			low = i;
+		else
+			break;
+	}
+	return values[rank];
 }
 
 double layout__scale(uint64_t *durations, size_t count)
@@ -17,8 +41,7 @@ double layout__scale(uint64_t *durations, size_t count)
 
 	if (!count)
 		return 1e-3;
-	qsort(durations, count, sizeof(*durations), compare);
-	p90 = durations[(count - 1) * 9 / 10];
+	p90 = select_rank(durations, (ptrdiff_t)count, (ptrdiff_t)((count - 1) * 9 / 10));
 	return LAYOUT_HEIGHT_P90 / (double)(p90 ? p90 : 1);
 }
 

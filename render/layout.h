@@ -27,6 +27,19 @@ int layout__full(const struct outline *outline, struct scene *scene);
 /* One box a context or group, symmetric. The scene must be empty. */
 int layout__reduced(const struct tree *tree, struct scene *scene);
 
+#define LAYOUT_OPEN_AUTO UINT32_MAX
+struct layout_groups_opts {
+	uint32_t open_depth;	    /* levels of groups; LAYOUT_OPEN_AUTO: the heavy ones */
+	enum grain_problem problem; /* shown; GRAIN_PROBLEM_COUNT for none */
+	double threshold;	    /* its */
+	enum grain_problem lead; /* decides what is drawn, whatever is shown; GRAIN_PROBLEM_COUNT for none */
+	bool filter;		 /* members without it are taken out */
+	size_t max_nodes;	 /* what has no room stays closed */
+};
+/* Groups as frames and boxes. The scene must be empty; it keeps `groups`. 0 or -ENOMEM. */
+int layout__groups(const struct grain_graph *graph, const struct grain_groups *groups,
+		   const struct layout_groups_opts *opts, struct scene *scene);
+
 /* Adds the edges of dependences between what is drawn. 0 or -ENOMEM. */
 int layout__dependences(const struct outline *outline, struct scene *scene);
 

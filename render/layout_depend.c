@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Dependences over a finished layout: from the side of a predecessor's last
- * node to the facing side of its successor's first. Neighbours, as most are,
- * have nothing between them.
+ * Dependences over a finished layout, from a predecessor's last node to its
+ * successor's first, around what is between them.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "render/layout.h"
+#include "render/layout_route.h"
 
 /* A picture with more of them would show nothing else. */
 #define MOST_EDGES 20000
-#define INSET 3.0
+/* Ways around nodes are looked for so often: of more nobody follows one. */
+#define MOST_ROUTED 5000
 
 struct ends {
 	uint32_t first, last; /* nodes of a context, GRAIN_NONE */
@@ -43,22 +43,13 @@ static void find_ends(const struct scene *scene, struct ends *contexts, uint32_t
 	}
 }
 
-static bool add_edge(struct scene *scene, uint32_t from, uint32_t to, bool critical)
+static bool add_edge(struct scene *scene, const struct route_grid *grid, uint32_t from, uint32_t to,
+		     bool critical, bool routed)
 {
-	const struct scene_node *a = &scene->nodes[from], *b = &scene->nodes[to];
-	double side = a->x < b->x ? 1 : -1, bend = fmin(14, fabs(a->x - b->x) / 2);
-	struct scene_point points[4];
+	struct route r = routed ? route_grid__find(grid, from, to) : route_grid__plain(grid, from, to);
 
-	if (fabs(a->x - b->x) < 1) {
-		points[0] = points[1] = (struct scene_point){a->x, a->y + a->h};
-		points[2] = points[3] = (struct scene_point){b->x, b->y};
-	} else {
-		points[0] = (struct scene_point){a->x + side * a->w / 2, a->y + a->h - fmin(INSET, a->h / 2)};
-		points[3] = (struct scene_point){b->x - side * b->w / 2, b->y + fmin(INSET, b->h / 2)};
-		points[1] = (struct scene_point){points[0].x + side * bend, points[0].y};
-		points[2] = (struct scene_point){points[3].x - side * bend, points[3].y};
-	}
-	return scene__add_edge(scene, SCENE_DEPENDENCE, critical, true, from, to, points, 4) != GRAIN_NONE;
+	return scene__add_edge(scene, SCENE_DEPENDENCE, critical, r.curved, from, to, r.points, r.count) !=
+	       GRAIN_NONE;
 }
 
 /* The layouts take an edge between critical nodes for critical: not where the path takes a dependence. */
@@ -80,6 +71,7 @@ static void keep_one_path(struct scene *scene, const struct outline *o, const st
 int layout__dependences(const struct outline *outline, struct scene *scene)
 {
 	size_t count = grain_graph__dependence_count(outline->graph), drawn = 0;
+	struct route_grid *grid = NULL;
 	struct ends *contexts = NULL;
 	uint32_t *joins = NULL;
 	int r = -ENOMEM;
@@ -88,7 +80,8 @@ int layout__dependences(const struct outline *outline, struct scene *scene)
 		return 0;
 	contexts = calloc(outline->contexts + 1, sizeof(*contexts));
 	joins = calloc(outline->joins + 1, sizeof(*joins));
-	if (!contexts || !joins)
+	grid = route_grid__new(scene);
+	if (!contexts || !joins || !grid)
 		goto out;
 	find_ends(scene, contexts, joins, outline);
 	for (size_t i = 0; i < count && drawn < MOST_EDGES; i++) {
@@ -100,7 +93,7 @@ int layout__dependences(const struct outline *outline, struct scene *scene)
 		to = d.to == GRAIN_NONE ? joins[d.join] : contexts[d.to].first;
 		if (from == GRAIN_NONE || to == GRAIN_NONE || from == to)
 			continue;
-		if (!add_edge(scene, from, to, d.critical))
+		if (!add_edge(scene, grid, from, to, d.critical, drawn < MOST_ROUTED))
 			goto out;
 		drawn++;
 		if (d.critical && d.to != GRAIN_NONE) {
@@ -111,6 +104,7 @@ int layout__dependences(const struct outline *outline, struct scene *scene)
 	keep_one_path(scene, outline, contexts);
 	r = 0;
 out:
+	route_grid__free(grid);
 	free(contexts);
 	free(joins);
 	return r;

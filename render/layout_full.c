@@ -315,13 +315,27 @@ static bool prepare(struct full_layout *l)
 	return find_scale(l);
 }
 
+/* At once what would be grown and copied again and again. */
+static bool make_room(struct full_layout *l)
+{
+	size_t nodes = l->outline->full_nodes;
+
+	return scene__reserve((void **)&l->scene->nodes, &l->scene->node_capacity, nodes,
+			      sizeof(*l->scene->nodes)) &&
+	       scene__reserve((void **)&l->scene->edges, &l->scene->edge_capacity, nodes + nodes / 4,
+			      sizeof(*l->scene->edges)) &&
+	       scene__reserve((void **)&l->scene->points, &l->scene->point_capacity, 3 * nodes,
+			      sizeof(*l->scene->points)) &&
+	       scene__reserve((void **)&l->rows, &l->row_capacity, nodes, sizeof(*l->rows));
+}
+
 int layout__full(const struct outline *outline, struct scene *scene)
 {
 	struct full_layout l = {.outline = outline, .scene = scene};
 	int r = -ENOMEM;
 
 	contour_pool__init(&l.pool);
-	if (!prepare(&l))
+	if (!prepare(&l) || !make_room(&l))
 		goto out;
 	for (size_t i = outline->count; i-- > 0;) {
 		const struct outline_entry *e = &outline->order[i];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* render__page: the template, two JSON documents, the columns. */
+#include "render/page.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <openssl/evp.h>
@@ -7,14 +9,28 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "analysis/grain_whatif.h"
 #include "render/format.h"
-#include "render/page.h"
-#include "render/page_columns.h"
+#include "render/page_scene.h"
 
-#define PAGE_VERSION 1
-/* Rows of a list of the summary that the page shows; the longest or worst come first. */
-#define MOST_ROWS 1000
+/* Of the columns together, when there are a million contexts; fewer may take as much. */
+#define MILLION 1000000
+#define MOST_BYTES_PER_CONTEXT 14
+#define COMPRESSION 5 /* half the time of 6, one more byte in sixty */
+
+static void tell(const struct render_opts *opts, double done)
+{
+	if (opts->progress)
+		opts->progress(opts->progress_ctx, done);
+}
+
+/* 0, or why what was written did not arrive. */
+static int flush(FILE *out)
+{
+	errno = 0;
+	if (fflush(out) == 0 && !ferror(out))
+		return 0;
+	return errno ? -errno : -EIO;
+}
 
 /* In a script element: what could end it is written as JSON can say it, too. */
 static int write_json(const char *id, json_t *document, FILE *out)
@@ -34,69 +50,65 @@ static int write_json(const char *id, json_t *document, FILE *out)
 	}
 	fputs("</script>\n", out);
 	free(text);
-	return ferror(out) ? -EIO : 0;
+	return flush(out);
 }
 
-static int write_column(const struct page_column *column, FILE *out)
+/* Puts the text that goes into the page in the place of what the column has. */
+static int pack_column(struct page_column *column)
 {
 	uLongf bytes = compressBound(column->bytes);
 	uint8_t *packed = malloc(bytes), *text = NULL;
-	int error = -ENOMEM;
 
-	if (packed && compress2(packed, &bytes, column->data, column->bytes, 6) == Z_OK && bytes < INT_MAX)
+	if (packed && compress2(packed, &bytes, column->data, column->bytes, COMPRESSION) == Z_OK &&
+	    bytes < INT_MAX)
 		text = malloc(4 * (bytes / 3 + 1) + 1);
 	if (text) {
-		int length = EVP_EncodeBlock(text, packed, (int)bytes);
-
-		fprintf(out, "<script type=\"text/plain\" id=\"column-%s\">", column->name);
-		fwrite(text, 1, (size_t)length, out);
-		fputs("</script>\n", out);
-		error = ferror(out) ? -EIO : 0;
+		free(column->data);
+		column->data = text;
+		column->bytes = (size_t)EVP_EncodeBlock(text, packed, (int)bytes);
 	}
-	free(text);
 	free(packed);
+	return text ? 0 : -ENOMEM;
+}
+
+static int pack_columns(struct page_columns *columns, const struct render_opts *opts)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < columns->count && !error; i++) {
+		struct page_column *c = &columns->column[i];
+
+		if (page_column__is_zero(c))
+			c->bytes = 0;
+		else
+			error = pack_column(c);
+		tell(opts, .5 + .4 * (double)(i + 1) / (double)columns->count);
+	}
 	return error;
 }
 
-static json_t *summary_document(const struct grain_graph *graph, uint64_t job)
+/* Counters go, the last first, when the page would be too large with them. */
+static void drop_counters(struct page_columns *columns)
 {
-	static const char *const lists[] = {"regions", "loops", "depths", "task_depths", "scheduling_points"};
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *memory = open_memstream(&text, &bytes);
-	json_t *document = NULL;
-	int error = memory ? grain_graph__write_summary_json_whatif(graph, job, NULL, 0, memory) : -ENOMEM;
+	size_t bytes = 0, contexts = columns->contexts > MILLION ? columns->contexts : MILLION;
 
-	if (memory && fclose(memory) == 0 && !error)
-		document = json_loadb(text, bytes, 0, NULL);
-	free(text);
-	for (size_t i = 0; document && i < sizeof(lists) / sizeof(lists[0]); i++) {
-		json_t *list = json_object_get(document, lists[i]);
-		char key[64];
+	for (size_t i = 0; i < columns->count; i++)
+		bytes += columns->column[i].bytes;
+	while (columns->counters && bytes / MOST_BYTES_PER_CONTEXT > contexts) {
+		struct page_column *c = columns->counter[--columns->counters];
 
-		snprintf(key, sizeof(key), "%s_in_all", lists[i]);
-		json_object_set_new(document, key, json_integer((json_int_t)json_array_size(list)));
-		while (json_array_size(list) > MOST_ROWS)
-			json_array_remove(list, json_array_size(list) - 1);
+		bytes -= c->bytes;
+		c->bytes = 0;
 	}
-	return document;
 }
 
-static json_t *report_document(const struct grain_graph *graph, const struct render_opts *opts,
-			       const struct page_columns *columns, const char *title)
+static void write_column(const struct page_column *column, FILE *out)
 {
-	json_t *tids = json_array();
-
-	for (size_t i = 0; i < columns->thread_count; i++)
-		json_array_append_new(tids, json_integer(columns->tids[i]));
-	return json_pack("{s:i,s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "version", PAGE_VERSION,
-			 "title", title, "view", render_view__name(opts->view), "tick_ns",
-			 (json_int_t)columns->tick_ns, "start_ns", (json_int_t)columns->start_ns, "contexts",
-			 (json_int_t)columns->contexts, "fragments", (json_int_t)columns->fragments, "joins",
-			 (json_int_t)columns->joins, "regions", (json_int_t)columns->regions, "loops",
-			 (json_int_t)grain_graph__loop_count(graph), "dependences",
-			 (json_int_t)columns->dependences, "tids", tids, "excerpts",
-			 page_excerpts__read(graph));
+	if (!column->bytes)
+		return;
+	fprintf(out, "<script type=\"text/plain\" id=\"column-%s\">", column->name);
+	fwrite(column->data, 1, column->bytes, out);
+	fputs("</script>\n", out);
 }
 
 static const char *program(const struct grain_graph *graph)
@@ -108,25 +120,41 @@ static const char *program(const struct grain_graph *graph)
 	return *exe ? exe : "program";
 }
 
+static int write_summary(const struct grain_graph *graph, uint64_t job, FILE *out)
+{
+	json_t *summary = page_summary__read(graph, job);
+	int error = write_json("summary", summary, out);
+
+	json_decref(summary);
+	return error;
+}
+
 static int write_data(const struct grain_graph *graph, const struct render_opts *opts, const char *title,
 		      FILE *out)
 {
 	struct page_columns columns = {0};
-	json_t *summary = summary_document(graph, opts->job), *report = NULL;
-	int error = write_json("summary", summary, out);
+	json_t *report = NULL, *scene = NULL;
+	int error = write_summary(graph, opts->job, out);
 
+	tell(opts, .1);
 	if (!error)
 		error = page_columns__fill(&columns, graph);
+	tell(opts, .4);
+	if (!error)
+		error = page_scene__fill(&columns, graph, &scene);
+	tell(opts, .5);
+	if (!error)
+		error = pack_columns(&columns, opts);
 	if (!error) {
-		report = report_document(graph, opts, &columns, title);
+		drop_counters(&columns);
+		report = page_report__make(graph, opts, &columns, title, scene);
+		scene = NULL;
 		error = write_json("report", report, out);
 	}
-	for (size_t i = 0; i < columns.count && !error; i++) {
-		error = write_column(&columns.column[i], out);
-		if (opts->progress)
-			opts->progress(opts->progress_ctx, .4 + .6 * (double)(i + 1) / (double)columns.count);
-	}
-	json_decref(summary);
+	for (size_t i = 0; i < columns.count && !error; i++)
+		write_column(&columns.column[i], out);
+	tell(opts, 1);
+	json_decref(scene);
 	json_decref(report);
 	page_columns__free(&columns);
 	return error;
@@ -138,17 +166,15 @@ int render__page(const struct grain_graph *graph, const struct render_opts *opts
 	const char *title_at = strstr(page_template, PAGE_TITLE), *data_at = strstr(page_template, PAGE_DATA);
 	struct format_text title = {0}, escaped = {0};
 	char name[128];
-	int error;
+	int error = -ENOMEM;
 
 	format__clean(name, sizeof(name), program(graph), 40);
 	if (opts->job)
 		format__printf(&title, "job %llu: ", (unsigned long long)opts->job);
 	format__printf(&title, "%s", name);
 	format__add_xml(&escaped, title.data ? title.data : "");
-	if (title.failed || escaped.failed) {
-		error = -ENOMEM;
+	if (title.failed || escaped.failed)
 		goto out;
-	}
 	fwrite(page_template, 1, (size_t)(title_at - page_template), out);
 	fputs(escaped.data, out);
 	title_at += strlen(PAGE_TITLE);
@@ -156,11 +182,12 @@ int render__page(const struct grain_graph *graph, const struct render_opts *opts
 	error = write_data(graph, opts, title.data, out);
 	if (!error)
 		fputs(data_at + strlen(PAGE_DATA), out);
-	if (!error && ferror(out))
-		error = -EIO;
+	if (!error)
+		error = flush(out);
 out:
-	if (error && err)
-		snprintf(err->text, sizeof(err->text), "cannot write the page: %s", strerror(-error));
+	/* Of the output the caller knows more. */
+	if (error == -ENOMEM && err)
+		snprintf(err->text, sizeof(err->text), "cannot make the page: %s", strerror(-error));
 	format__free(&title);
 	format__free(&escaped);
 	return error;

@@ -9,12 +9,13 @@
 #include "analysis/grain.h"
 
 struct page_column {
-	const char *name;
+	char name[32];
 	uint8_t *data; /* LEB128 numbers, or bytes of text */
 	size_t bytes, capacity;
 };
 
-#define PAGE_COLUMNS_MAX 48
+#define PAGE_COLUMNS_MAX 96
+#define PAGE_COUNTERS_MAX 16 /* of the capture's counters, so many are shown */
 
 struct page_columns {
 	struct page_column column[PAGE_COLUMNS_MAX];
@@ -23,12 +24,20 @@ struct page_columns {
 	uint64_t start_ns;
 	uint32_t *tids; /* of the threads, in the order of the fragments' columns */
 	size_t thread_count;
-	size_t contexts, fragments, joins, regions, dependences;
+	size_t contexts, fragments, joins, regions, loops, dependences;
+	uint32_t *items;   /* of the fragments, in their order */
+	uint32_t *parents; /* of the contexts */
+	bool cpu_known, counters_exact, bounds;
+	bool metric[GRAIN_PROBLEM_COUNT]; /* has a column of its own */
+	struct page_column *counter[PAGE_COUNTERS_MAX];
+	size_t counters;
 };
 
 /* 0 or -ENOMEM; to be released in either case. */
 int page_columns__fill(struct page_columns *columns, const struct grain_graph *graph);
 void page_columns__free(struct page_columns *columns); /* of its contents; accepts NULL */
+/* -ENOMEM when one of the columns could not grow. */
+int page_columns__check(const struct page_columns *columns);
 
 /* A new column, empty. */
 struct page_column *page_columns__add(struct page_columns *columns, const char *name);
@@ -36,5 +45,7 @@ struct page_column *page_columns__add(struct page_columns *columns, const char *
 void page_column__number(struct page_column *column, uint64_t value);
 void page_column__signed(struct page_column *column, int64_t value);
 void page_column__text(struct page_column *column, const char *text, size_t bytes);
+/* Nothing but zeros: a reader needs no column for that. */
+bool page_column__is_zero(const struct page_column *column);
 
 #endif

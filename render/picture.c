@@ -12,14 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <graphviz/gvc.h>
-
+#include "render/graphviz.h"
 #include "render/tooltip.h"
 
 #define INK "#1D2330"
 #define CRITICAL "#D11F3A"
 #define LINE "#A9B2C0"
-#define CORNER 6.0
 #define EDGE_WIDTH "1.1"
 #define CRITICAL_WIDTH "2.2"
 
@@ -110,60 +108,83 @@ static bool declare_all(struct maker *m)
 	return true;
 }
 
-void picture__node_class(const struct view *view, const struct scene_node *node, char *out, size_t size)
+void picture__node_class(const struct scene_node *n, uint8_t colour, bool flagged, char *out, size_t size)
 {
-	static const char *const shapes[] = {"fragment", "box",	 "chunk", "bookkeeping",
-					     "fork",	 "join", "group", "idle"};
+	static const char *const shapes[] = {"fragment", "box",	 "chunk",  "bookkeeping", "fork", "join",
+					     "group",	 "idle", "closed", "open",	  "skip"};
 
-	snprintf(out, size, "%s c_%s%s%s%s%s%s", shapes[node->shape], view__colour(view, node),
-		 node->critical ? " critical" : "", node->incomplete ? " incomplete" : "",
-		 node->discarded ? " discarded" : "",
-		 node->undeferred && node->shape == SCENE_FORK ? " undeferred" : "",
-		 node->severity > 0 ? " flagged" : "");
+	snprintf(out, size, "%s c_%s%s%s%s%s%s%s", shapes[n->shape], view_colour__get(colour)->name,
+		 n->critical ? " critical" : "", n->incomplete ? " incomplete" : "",
+		 n->discarded ? " discarded" : "",
+		 n->undeferred && n->shape == SCENE_FORK ? " undeferred" : "", n->siblings ? " siblings" : "",
+		 flagged ? " flagged" : "");
+}
+
+const char *picture__edge_class(enum scene_edge_kind kind)
+{
+	static const char *const kinds[SCENE_EDGE_KINDS] = {"creation", "continuation", "synchronization",
+							    "ancestor", "dependence",	"forward"};
+
+	return kinds[kind];
 }
 
 static void set_look(struct maker *m, Agnode_t *node, const struct scene_node *n)
 {
 	bool circle = n->shape == SCENE_FORK || n->shape == SCENE_JOIN;
 	bool hollow = n->shape == SCENE_FORK && n->undeferred;
-	const char *fill = view_colour__light(view__colour(m->view, n));
+	bool frame = n->shape == SCENE_OPEN || n->shape == SCENE_SKIP; /* must hide nothing */
+	uint8_t colour = view__colour(m->view, n);
+	const char *fill = view_colour__get(colour)->light;
 	char class[160];
 
 	set(node, m->node[NODE_SHAPE], circle ? "circle" : "box");
 	set(node, m->node[NODE_STYLE],
-	    circle	   ? (n->incomplete ? "filled,dashed" : "filled")
-	    : n->discarded ? "rounded,dashed"
-			   : (n->incomplete ? "rounded,filled,dashed" : "rounded,filled"));
+	    circle				     ? (n->incomplete ? "filled,dashed" : "filled")
+	    : n->discarded || (frame && n->siblings) ? "rounded,dashed"
+	    : frame				     ? "rounded"
+		    : (n->incomplete ? "rounded,filled,dashed" : "rounded,filled"));
 	set(node, m->node[NODE_FILL], hollow ? "#FFFFFF" : fill);
 	set(node, m->node[NODE_COLOUR],
-	    n->critical					       ? CRITICAL
-	    : n->incomplete || n->discarded || n->severity > 0 ? INK
-	    : n->shape == SCENE_GROUP			       ? LINE
-							       : fill);
+	    frame						  ? LINE
+	    : n->critical					  ? CRITICAL
+	    : n->incomplete || n->discarded || n->severity > 0	  ? INK
+	    : n->shape == SCENE_GROUP || n->shape == SCENE_CLOSED ? LINE
+								  : fill);
 	set(node, m->node[NODE_PEN],
 	    n->critical	    ? CRITICAL_WIDTH
 	    : n->incomplete ? "1.2"
 	    : hollow	    ? "1.6"
 			    : "0.8");
-	picture__node_class(m->view, n, class, sizeof(class));
+	if (!m->labels)
+		return;
+	picture__node_class(n, colour, n->severity > 0, class, sizeof(class));
 	set(node, m->node[NODE_CLASS], class);
 }
 
 static void set_text(struct maker *m, Agnode_t *node, const struct scene_node *n)
 {
-	char first[32], second[32], label[80] = "";
+	char first[TOOLTIP_LABEL], second[TOOLTIP_LABEL], label[2 * TOOLTIP_LABEL + 1] = "";
 
-	if (n->shape == SCENE_GROUP) {
+	if (n->shape == SCENE_GROUP || n->shape == SCENE_CLOSED || n->shape == SCENE_SKIP) {
 		tooltip__group_label(n, first, second);
-		snprintf(label, sizeof(label), "%s\n%s", first, second);
+		snprintf(label, sizeof(label), "%s%s%s", first, *second ? "\n" : "", second);
 	}
 	set(node, m->node[NODE_LABEL], label);
 	if (!m->tooltips)
 		return;
 	m->text.length = 0;
-	tooltip__node(m->view->graph, n, &m->text);
+	tooltip__node(m->view->graph, m->scene, n, &m->text);
 	if (!m->text.failed && m->text.data)
 		set(node, m->node[NODE_TOOLTIP], m->text.data);
+}
+
+static void add_point(struct format_text *text, double x, double y)
+{
+	if (text->length)
+		format__add_bytes(text, " ", 1);
+	format__add_fixed(text, x);
+	format__add_bytes(text, ",", 1);
+	format__add_fixed(text, -y);
 }
 
 static bool make_node(struct maker *m, size_t index)
@@ -178,8 +199,11 @@ static bool make_node(struct maker *m, size_t index)
 		return false;
 	m->nodes[index] = node;
 	if (m->own_layout) {
-		snprintf(text, sizeof(text), "%.2f,%.2f", n->x, -(n->y + n->h / 2));
-		set(node, m->node[NODE_POS], text);
+		m->text.length = 0;
+		add_point(&m->text, n->x, n->y + n->h / 2);
+		if (m->text.failed)
+			return false;
+		set(node, m->node[NODE_POS], m->text.data);
 	}
 	snprintf(text, sizeof(text), "%.5f", n->w / 72);
 	set(node, m->node[NODE_WIDTH], text);
@@ -191,11 +215,6 @@ static bool make_node(struct maker *m, size_t index)
 	return !m->text.failed;
 }
 
-static void add_point(struct format_text *text, double x, double y)
-{
-	format__printf(text, "%s%.2f,%.2f", text->length ? " " : "", x, -y);
-}
-
 static void add_straight(struct format_text *text, struct scene_point a, struct scene_point b)
 {
 	add_point(text, a.x + (b.x - a.x) / 3, a.y + (b.y - a.y) / 3);
@@ -203,8 +222,7 @@ static void add_straight(struct format_text *text, struct scene_point a, struct 
 	add_point(text, b.x, b.y);
 }
 
-/* `from` moved towards `to` by at most `by` and half the way. */
-static struct scene_point towards(struct scene_point from, struct scene_point to, double by)
+struct scene_point picture__towards(struct scene_point from, struct scene_point to, double by)
 {
 	double length = hypot(to.x - from.x, to.y - from.y);
 	double share = length > 0 ? fmin(by, length / 2) / length : 0;
@@ -226,8 +244,8 @@ static void spline(const struct scene *scene, const struct scene_edge *e, struct
 		return;
 	}
 	for (uint32_t i = 1; i + 1 < e->points; i++) {
-		struct scene_point before = towards(p[i], p[i - 1], CORNER),
-				   after = towards(p[i], p[i + 1], CORNER);
+		struct scene_point before = picture__towards(p[i], p[i - 1], PICTURE_CORNER),
+				   after = picture__towards(p[i], p[i + 1], PICTURE_CORNER);
 		struct scene_point c1 = {(before.x + 2 * p[i].x) / 3, (before.y + 2 * p[i].y) / 3};
 		struct scene_point c2 = {(after.x + 2 * p[i].x) / 3, (after.y + 2 * p[i].y) / 3};
 
@@ -242,11 +260,10 @@ static void spline(const struct scene *scene, const struct scene_edge *e, struct
 
 static bool make_edge(struct maker *m, size_t index)
 {
-	static const char *const kinds[] = {"creation", "continuation", "synchronization", "ancestor",
-					    "dependence"};
-	static const char *const colours[] = {"#2E8B57", LINE, "#FF7F50", "#FF7F50", "#8A4FBF"};
+	static const char *const colours[SCENE_EDGE_KINDS] = {"#2E8B57", LINE,	    "#FF7F50",
+							      "#FF7F50", "#6B5BD2", LINE};
 	const struct scene_edge *e = &m->scene->edges[index];
-	bool dim = view__dims(m->view);
+	bool dim = view__dims(m->view) && e->kind < SCENE_DEPENDENCE;
 	Agedge_t *edge = agedge(m->graph, m->nodes[e->from], m->nodes[e->to], NULL, 1);
 	char class[64];
 
@@ -258,17 +275,17 @@ static bool make_edge(struct maker *m, size_t index)
 			return false;
 		set(edge, m->edge[EDGE_POS], m->text.data);
 	}
-	set(edge, m->edge[EDGE_COLOUR],
-	    e->critical				 ? CRITICAL
-	    : dim && e->kind != SCENE_DEPENDENCE ? "#CDD3DC"
-						 : colours[e->kind]);
-	set(edge, m->edge[EDGE_PEN], e->critical ? CRITICAL_WIDTH : EDGE_WIDTH);
+	set(edge, m->edge[EDGE_COLOUR], e->critical ? CRITICAL : dim ? "#CDD3DC" : colours[e->kind]);
+	set(edge, m->edge[EDGE_PEN],
+	    e->critical		       ? CRITICAL_WIDTH
+	    : e->kind == SCENE_FORWARD ? "5"
+				       : EDGE_WIDTH);
 	set(edge, m->edge[EDGE_STYLE], e->kind >= SCENE_ANCESTOR ? "dashed" : "solid");
-	snprintf(class, sizeof(class), "%s%s", kinds[e->kind],
-		 e->critical			      ? " critical"
-		 : dim && e->kind != SCENE_DEPENDENCE ? " dimmed"
-						      : "");
-	set(edge, m->edge[EDGE_CLASS], class);
+	if (m->labels) {
+		snprintf(class, sizeof(class), "%s%s", picture__edge_class((enum scene_edge_kind)e->kind),
+			 e->critical ? " critical" : "");
+		set(edge, m->edge[EDGE_CLASS], class);
+	}
 	return true;
 }
 
@@ -321,12 +338,44 @@ int picture__write_dot(const struct view *view, const struct scene *scene, enum 
 }
 
 /* The box that Graphviz made for its own layout. */
-static void find_box(const struct picture *p, double *width, double *height)
+static void find_box(const char *svg, double *width, double *height)
 {
-	const char *at = strstr(p->svg, "viewBox=\"");
+	const char *at = strstr(svg, "viewBox=\"");
 
 	if (!at || sscanf(at, "viewBox=\"%*f %*f %lf %lf", width, height) != 2)
 		*width = *height = 100;
+}
+
+/*
+ * Finds the marks of each element. Graphviz numbers the groups that it writes
+ * from 1 in the order in which nodes and edges were made.
+ */
+static bool take_apart(struct picture *p, const struct scene *scene)
+{
+	const char *at = strstr(p->text, "<g id=\"graph0\""), *end;
+	size_t nodes = 0, edges = 0;
+
+	if (!at)
+		return false;
+	for (at = strstr(at + 1, "<g id=\""); at; at = strstr(end, "<g id=\"")) {
+		const char *rest = strstr(at, "</title>");
+		bool node = strncmp(at, "<g id=\"node", 11) == 0;
+		unsigned long number = strtoul(at + 11, NULL, 10);
+		struct picture_span *span;
+
+		end = strstr(at, "</g>");
+		if (!rest || !end || rest > end || !number ||
+		    number > (node ? scene->node_count : scene->edge_count))
+			return false;
+		for (rest += strlen("</title>"); *rest == '\n'; rest++)
+			;
+		span = node ? &p->nodes[number - 1] : &p->edges[number - 1];
+		*span = (struct picture_span){(size_t)(rest - p->text), (size_t)(end - rest)};
+		while (span->length && p->text[span->at + span->length - 1] == '\n')
+			span->length--;
+		*(node ? &nodes : &edges) += 1;
+	}
+	return nodes == scene->node_count && edges == scene->edge_count;
 }
 
 int picture__draw_svg(const struct view *view, const struct scene *scene, enum render_layout layout,
@@ -343,7 +392,7 @@ int picture__draw_svg(const struct view *view, const struct scene *scene, enum r
 		r = fail(err, r, "out of memory");
 		goto out;
 	}
-	gvc = gvContext();
+	gvc = graphviz__context();
 	if (!gvc || gvLayout(gvc, m.graph, layout == RENDER_LAYOUT_OWN ? "nop2" : "dot") != 0) {
 		r = fail(err, -EIO, "Graphviz cannot place it (is its layout plugin installed?)");
 		goto out;
@@ -353,19 +402,25 @@ int picture__draw_svg(const struct view *view, const struct scene *scene, enum r
 		r = fail(err, -EIO, "Graphviz cannot write SVG (is its core plugin installed?)");
 		goto out;
 	}
-	*picture = (struct picture){.svg = malloc((size_t)length + 1), .length = length};
-	if (!picture->svg) {
+	*picture = (struct picture){.text = malloc((size_t)length + 1),
+				    .nodes = calloc(scene->node_count + 1, sizeof(*picture->nodes)),
+				    .edges = calloc(scene->edge_count + 1, sizeof(*picture->edges)),
+				    .left = scene->left,
+				    .top = scene->top,
+				    .width = scene->right - scene->left,
+				    .height = scene->bottom - scene->top};
+	if (!picture->text || !picture->nodes || !picture->edges) {
 		r = fail(err, -ENOMEM, "out of memory");
 		goto out;
 	}
-	memcpy(picture->svg, data, length);
-	picture->svg[length] = '\0';
-	picture->left = scene->left;
-	picture->top = scene->top;
-	picture->width = scene->right - scene->left;
-	picture->height = scene->bottom - scene->top;
+	memcpy(picture->text, data, length);
+	picture->text[length] = '\0';
+	if (!take_apart(picture, scene)) {
+		r = fail(err, -EIO, "Graphviz' SVG is not as expected");
+		goto out;
+	}
 	if (layout != RENDER_LAYOUT_OWN) {
-		find_box(picture, &picture->width, &picture->height);
+		find_box(picture->text, &picture->width, &picture->height);
 		picture->left = 0;
 		picture->top = -picture->height;
 	}
@@ -375,13 +430,13 @@ out:
 	if (laid_out)
 		gvFreeLayout(gvc, m.graph);
 	unmake(&m);
-	if (gvc)
-		gvFreeContext(gvc);
 	return r;
 }
 
 void picture__free(struct picture *picture)
 {
-	free(picture->svg);
+	free(picture->text);
+	free(picture->nodes);
+	free(picture->edges);
 	memset(picture, 0, sizeof(*picture));
 }

@@ -17,7 +17,7 @@ enum render_layout {
 	RENDER_LAYOUT_DOT, /* Graphviz' dot; refused above RENDER_DOT_NODES nodes */
 };
 #define RENDER_DOT_NODES 1500
-#define RENDER_MAX_NODES 50000 /* of a picture, whatever is asked for */
+#define RENDER_MAX_NODES 200000 /* of a picture, whatever is asked for */
 
 /*
  * What colours stand for. Problem views: severity, the rest dimmed. Property
@@ -46,11 +46,24 @@ struct render_opts {
 	void (*progress)(void *ctx, double done);
 	void *progress_ctx;
 	enum render_layout layout;
+	/* Further views of the same SVG, 1 << enum render_view each; links lead to them. */
+	uint32_t more_views;
+	bool all_views; /* those of them that have nothing to show are left out, not an error */
+	/* Aggregated: groups as boxes, the first open_depth levels of them open. */
+	bool groups;
+	uint32_t open_depth; /* RENDER_OPEN_AUTO: the heavy groups */
+	bool filter;	     /* aggregated, without what has not the problem of the view */
 };
+#define RENDER_OPEN_AUTO UINT32_MAX
 
 /* "parallel_benefit" -> view; -EINVAL for an unknown name. */
 int render_view__parse(const char *name, enum render_view *out);
 const char *render_view__name(enum render_view view);
+/*
+ * "all", or names with commas between them, the first of which is shown at
+ * first: fills view, more_views and all_views. -EINVAL with *err naming the unknown.
+ */
+int render_views__parse(const char *list, struct render_opts *opts, struct grain_error *err);
 
 /* Writes the picture; 0 or a negative errno with *err filled. */
 int render__graph(const struct grain_graph *graph, const struct render_opts *opts, FILE *out,
@@ -60,9 +73,26 @@ int render__graph(const struct grain_graph *graph, const struct render_opts *opt
 int render__page(const struct grain_graph *graph, const struct render_opts *opts, FILE *out,
 		 struct grain_error *err);
 
+/*
+ * A report by the name of its format: svg, dot, html, or what the analysis
+ * or export.h writes: json, csv, graphml, groups, perfetto. As render__graph;
+ * -EINVAL for another name.
+ */
+int render__report(const struct grain_graph *graph, const char *format, const struct render_opts *opts,
+		   FILE *out, struct grain_error *err);
+bool render_report__has_format(const char *format);
+
+/*
+ * Loads all that drawing needs but the graph, for a process that is to open no
+ * files afterwards: Graphviz' plugins. Not for RENDER_LAYOUT_DOT, whose text
+ * takes fonts. 0 or a negative errno.
+ */
+int render__prepare(void);
+
 struct render_text_opts {
 	unsigned columns; /* 0 = 80 */
 	bool colour;
+	bool unicode; /* bars of block characters; else of ASCII */
 	uint64_t job; /* 0 = none */
 	/* What to answer besides the usual what-ifs. */
 	const struct grain_whatif_question *questions;

@@ -7,7 +7,7 @@
 #ifndef GRAIND_RENDER_SCENE_H
 #define GRAIND_RENDER_SCENE_H
 
-#include "analysis/grain.h"
+#include "analysis/grain_groups.h"
 
 enum scene_shape {
 	SCENE_FRAGMENT,	   /* one fragment of a context */
@@ -16,8 +16,11 @@ enum scene_shape {
 	SCENE_BOOKKEEPING, /* book-keeping before a chunk */
 	SCENE_FORK,
 	SCENE_JOIN,
-	SCENE_GROUP, /* grains folded into one node */
-	SCENE_IDLE,  /* team members that did nothing but wait */
+	SCENE_GROUP,  /* grains folded into one node */
+	SCENE_IDLE,   /* team members that did nothing but wait */
+	SCENE_CLOSED, /* a closed group (grain_groups.h) */
+	SCENE_OPEN,   /* an open one: a frame around its members, which come after it */
+	SCENE_SKIP,   /* members without the problem shown, taken out */
 };
 
 #define SCENE_IDLE_LABEL 36.0 /* room for the words beside idle members */
@@ -27,13 +30,17 @@ struct scene_node {
 	bool critical;
 	bool incomplete;
 	bool undeferred;
-	bool discarded;	  /* has no body: its task was cancelled before it began */
-	bool capped;	  /* taller in truth than drawn */
-	double x, y;	  /* centre, top */
-	double w, h;	  /* width, height */
-	uint32_t context; /* what a fragment, box or chunk belongs to; the first of a group */
-	uint32_t ref;	  /* item of a fragment or fork (GRAIN_NONE: region or several), join of a join */
-	uint32_t region;  /* of a region's fork, else GRAIN_NONE */
+	bool discarded;	     /* has no body: its task was cancelled before it began */
+	bool capped;	     /* taller in truth than drawn */
+	double x, y;	     /* centre, top */
+	double w, h;	     /* width, height */
+	uint32_t context;    /* what a fragment, box or chunk belongs to; the first of a group */
+	uint32_t ref;	     /* item of a fragment or fork (GRAIN_NONE: region or several), join of a join */
+	uint32_t region;     /* of a region's fork, else GRAIN_NONE */
+	uint32_t group;	     /* of a closed or open group, else GRAIN_NONE */
+	uint32_t definition; /* of a closed group */
+	uint32_t members;    /* immediate ones of a group, those that were taken out of a skip */
+	bool siblings;	     /* a group that is no family */
 	uint32_t tid;
 	uint16_t cpu;
 	uint64_t grains;  /* that it stands for; children of a fork, contexts synchronized by a join */
@@ -48,6 +55,8 @@ enum scene_edge_kind {
 	SCENE_SYNCHRONIZATION,
 	SCENE_ANCESTOR,	  /* synchronization by an ancestor's join, drawn over the rest */
 	SCENE_DEPENDENCE, /* likewise */
+	SCENE_FORWARD,	  /* past what was taken out */
+	SCENE_EDGE_KINDS
 };
 
 struct scene_edge {
@@ -69,11 +78,14 @@ struct scene {
 	size_t edge_count, edge_capacity;
 	struct scene_point *points;
 	size_t point_count, point_capacity;
-	double left, right, top, bottom; /* of everything drawn, after scene__bounds */
-	double px_per_ns;		 /* heights of fragments */
-	bool reduced;			 /* one node a context */
-	bool folded;			 /* with group nodes */
-	uint64_t stands_for;		 /* nodes of the full graph */
+	double left, right, top, bottom;   /* of everything drawn, after scene__bounds */
+	double px_per_ns;		   /* heights of fragments */
+	bool reduced;			   /* one node a context */
+	bool folded;			   /* with group nodes */
+	bool aggregated;		   /* of groups */
+	uint32_t levels;		   /* open in it */
+	const struct grain_groups *groups; /* of an aggregated scene; not its own */
+	uint64_t stands_for;		   /* nodes of the full graph */
 };
 
 void scene__free(struct scene *scene); /* of its contents; accepts NULL */

@@ -27,10 +27,7 @@ static void put(const struct summary *s, const char *escape, const char *text)
 				;
 		strcpy(clean + length, "..");
 	}
-	if (s->colour && *escape)
-		fprintf(s->out, "\033[%sm%s\033[0m\n", escape, clean);
-	else
-		fprintf(s->out, "%s\n", clean);
+	summary__line(s, escape, clean);
 }
 
 void summary__heading(const struct summary *s, const char *title)
@@ -79,21 +76,22 @@ static void name_problem(const struct grain_graph *graph, const struct grain_adv
 			*out = ' ';
 }
 
-/* "fib.c:8 fib", at most `columns` wide; "the whole program". */
+/* "fib.c:8 fib" in at most `columns`; without the function where both do not fit. */
 static void name_place(const struct grain_graph *graph, uint32_t definition, size_t columns, char *out,
 		       size_t size)
 {
 	struct grain_definition d;
-	char source[256], function[160];
+	struct format_text both = {0};
 
 	if (definition >= grain_graph__definition_count(graph)) {
 		snprintf(out, size, "the whole program");
 		return;
 	}
 	grain_graph__definition(graph, definition, &d);
-	format__clean(source, sizeof(source), d.source, columns * 2 / 3);
-	format__clean(function, sizeof(function), d.function, columns / 3);
-	snprintf(out, size, "%s%s%s", source, *function ? " " : "", function);
+	format__printf(&both, "%s%s%s", d.source, *d.function ? " " : "", d.function);
+	format__clean(out, size, !both.failed && format__width(both.data) <= columns ? both.data : d.source,
+		      columns);
+	format__free(&both);
 }
 
 /*
@@ -137,17 +135,20 @@ static void verdict_worst(const struct summary *s)
 {
 	const struct grain_totals *t = grain_graph__totals(s->graph);
 	struct grain_advice advice;
-	char place[512], problem[48], line[1024];
+	char place[512], problem[48], rest[160], line[1024];
 	const char *why, *cure;
 	unsigned lines;
 
 	grain_graph__advice(s->graph, 0, &advice);
 	name_problem(s->graph, &advice, problem);
-	name_place(s->graph, advice.definition, s->columns - 46, place, sizeof(place));
-	snprintf(line, sizeof(line), "%s: %s, costs up to %s (%s %% of wall)", place, problem,
+	snprintf(rest, sizeof(rest), ": %s, costs up to %s (%s %% of wall)", problem,
 		 format__time((double)advice.saves_ns, "us").text,
 		 format__percent(t->wall_ns ? 100.0 * (double)advice.saves_ns / (double)t->wall_ns : NAN)
 			 .text);
+	name_place(s->graph, advice.definition,
+		   s->columns - (format__width(rest) < s->columns ? format__width(rest) : 0), place,
+		   sizeof(place));
+	snprintf(line, sizeof(line), "%s%s", place, rest);
 	put(s, "1;31", line);
 	why = advice.finding ? advice.finding : "";
 	cure = advice.text ? advice.text : "";
@@ -257,7 +258,7 @@ static void identity(const struct summary *s, uint64_t job)
 
 int render__summary(const struct grain_graph *graph, const struct render_text_opts *opts, FILE *out)
 {
-	struct summary s = {.graph = graph, .colour = opts->colour, .out = out};
+	struct summary s = {.graph = graph, .colour = opts->colour, .unicode = opts->unicode, .out = out};
 
 	s.columns = opts->columns ? opts->columns : DEFAULT_COLUMNS;
 	if (s.columns < LEAST_COLUMNS)
@@ -273,12 +274,15 @@ int render__summary(const struct grain_graph *graph, const struct render_text_op
 	advice_in_full(&s);
 	summary__totals(&s);
 	summary__problems(&s);
+	summary__parallelism(&s);
+	summary__threads(&s);
 	summary__definitions(&s);
 	summary__tasks(&s);
 	summary__waits(&s);
 	summary__whatif(&s, opts->questions, opts->question_count);
 	summary__regions(&s);
 	summary__loops(&s);
+	summary__chunks(&s);
 	summary__locks(&s);
 	summary__depths(&s);
 	summary__losses(&s);

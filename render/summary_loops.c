@@ -8,18 +8,9 @@
 #define LOCKS_SHOWN 10
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
-/* Instances of one loop in the source. */
-struct row {
-	uint32_t definition, first;
-	const char *schedule;
-	bool hidden, sections;
-	uint64_t instances, chunks, exec_ns, bookkeeping_ns;
-	double worst; /* load balance; NAN: absent */
-};
-
 static int by_definition(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct summary_loop *x = a, *y = b;
 
 	if (x->definition != y->definition)
 		return x->definition < y->definition ? -1 : 1;
@@ -28,15 +19,14 @@ static int by_definition(const void *a, const void *b)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct summary_loop *x = a, *y = b;
 
 	if (x->exec_ns != y->exec_ns)
 		return x->exec_ns > y->exec_ns ? -1 : 1;
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Rows of the loops that were met, instances of one definition in one row. */
-static size_t gather(const struct grain_graph *graph, struct row *rows)
+static size_t gather(const struct grain_graph *graph, struct summary_loop *rows)
 {
 	size_t n = 0, kept = 0;
 
@@ -46,20 +36,20 @@ static size_t gather(const struct grain_graph *graph, struct row *rows)
 		grain_graph__loop(graph, i, &l);
 		if (l.context == GRAIN_NONE)
 			continue;
-		rows[n++] = (struct row){.definition = l.definition,
-					 .first = i,
-					 .schedule = l.schedule,
-					 .hidden = l.bounds == GRAIN_BOUNDS_HIDDEN,
-					 .sections = l.sections,
-					 .instances = 1,
-					 .chunks = l.chunks,
-					 .exec_ns = l.exec_ns,
-					 .bookkeeping_ns = l.bookkeeping_ns,
-					 .worst = l.load_balance};
+		rows[n++] = (struct summary_loop){.definition = l.definition,
+						  .first = i,
+						  .schedule = l.schedule,
+						  .hidden = l.bounds == GRAIN_BOUNDS_HIDDEN,
+						  .sections = l.sections,
+						  .instances = 1,
+						  .chunks = l.chunks,
+						  .exec_ns = l.exec_ns,
+						  .bookkeeping_ns = l.bookkeeping_ns,
+						  .worst = l.load_balance};
 	}
 	qsort(rows, n, sizeof(*rows), by_definition);
 	for (size_t i = 0; i < n; i++) {
-		struct row *to = kept ? &rows[kept - 1] : NULL;
+		struct summary_loop *to = kept ? &rows[kept - 1] : NULL;
 
 		if (!to || to->definition == GRAIN_NONE || to->definition != rows[i].definition ||
 		    to->sections != rows[i].sections) {
@@ -78,17 +68,15 @@ static size_t gather(const struct grain_graph *graph, struct row *rows)
 	return kept;
 }
 
-static void add_row(struct columns *table, const struct grain_graph *graph, const struct row *row)
+static void add_row(const struct summary *s, struct columns *table, const struct summary_loop *row,
+		    uint64_t exec_ns)
 {
-	struct grain_definition d = {.source = "unknown"};
 	uint64_t all = row->exec_ns + row->bookkeeping_ns;
 	char id[64];
 
-	if (row->definition < grain_graph__definition_count(graph))
-		grain_graph__definition(graph, row->definition, &d);
-	grain_graph__loop_id(graph, row->first, id, sizeof(id));
-	columns__add(table, row->instances > 1 ? d.source : id);
-	columns__add(table, row->instances > 1 ? "" : d.source);
+	grain_graph__loop_id(s->graph, row->first, id, sizeof(id));
+	columns__add(table, summary__definition(s, row->definition).source);
+	columns__add(table, id);
 	columns__add(table, row->schedule ? row->schedule : "unknown");
 	columns__add(table, format__count_short(row->instances).text);
 	columns__add(table, row->hidden ? "share" : format__count_short(row->chunks).text);
@@ -96,39 +84,48 @@ static void add_row(struct columns *table, const struct grain_graph *graph, cons
 	columns__add(table, format__ratio(row->worst).text);
 	columns__add(table,
 		     all ? format__percent(100.0 * (double)row->bookkeeping_ns / (double)all).text : "-");
+	columns__add_share(table, exec_ns ? (double)row->exec_ns / (double)exec_ns : 0);
+}
+
+size_t summary__gather_loops(struct summary *s, struct summary_loop **out)
+{
+	size_t count = grain_graph__loop_count(s->graph);
+	struct summary_loop *rows = count ? calloc(count, sizeof(*rows)) : NULL;
+
+	*out = rows;
+	s->failed |= count && !rows;
+	return rows ? gather(s->graph, rows) : 0;
 }
 
 void summary__loops(struct summary *s)
 {
 	static const struct columns_column columns[] = {
-		{"LOOP", true, true},	   {"source", true, true},	{"schedule", true, true},
-		{"times", false, false},   {"chunks", false, false},	{"exec", false, false},
-		{"balance", false, false}, {"% book-k.", false, false},
+		{.title = "LOOP", .left = true, .cuttable = true},
+		{.title = "first", .left = true, .cuttable = true, .optional = 3},
+		{.title = "schedule", .left = true, .cuttable = true},
+		{.title = "times", .optional = 2},
+		{.title = "chunks"},
+		{.title = "exec"},
+		{.title = "balance"},
+		{.title = "% book-k."},
+		{.title = "of exec", .bar = true, .optional = 1},
 	};
-	size_t count = grain_graph__loop_count(s->graph);
-	struct row *rows;
+	struct summary_loop *rows;
 	struct columns table;
 	bool hidden = false;
+	uint64_t exec_ns = 0;
+	size_t count = summary__gather_loops(s, &rows);
 
-	if (!count)
-		return;
-	rows = calloc(count, sizeof(*rows));
-	if (!rows) {
-		s->failed = true;
-		return;
-	}
-	count = gather(s->graph, rows);
-	columns__init(&table, columns, COUNT_OF(columns));
+	for (size_t i = 0; i < count; i++)
+		exec_ns += rows[i].exec_ns;
+	summary__table(s, &table, columns, COUNT_OF(columns));
 	for (size_t i = 0; i < count && i < LOOPS_SHOWN; i++) {
-		add_row(&table, s->graph, &rows[i]);
+		add_row(s, &table, &rows[i], exec_ns);
 		hidden |= rows[i].hidden;
 	}
-	fputc('\n', s->out);
-	columns__print(&table, s->columns, s->out);
-	s->failed |= table.failed;
-	columns__free(&table);
-	if (count > LOOPS_SHOWN)
-		fprintf(s->out, "... %s more loops\n", format__count(count - LOOPS_SHOWN).text);
+	if (count)
+		summary__print(s, &table);
+	summary__more(s, count, LOOPS_SHOWN, "loops");
 	if (hidden)
 		summary__paragraph(s, "", "share: static share, bounds not observable");
 	free(rows);

@@ -10,55 +10,45 @@
 
 #define ROWS_SHOWN 20
 #define REGIONS_SHOWN 10
-#define NARROW_COLUMNS 80
-#define WIDE_COLUMNS 100
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
-
-static void finish(struct summary *s, struct columns *table)
-{
-	columns__print(table, s->columns, s->out);
-	s->failed |= table->failed;
-	columns__free(table);
-}
-
-static void add_time(struct columns *table, double ns)
-{
-	columns__add(table, format__time(ns, "us").text);
-}
-
-static void add_count(struct columns *table, uint64_t count)
-{
-	columns__add(table, count < 10000000 ? format__count(count).text : format__count_short(count).text);
-}
-
-static void more(const struct summary *s, size_t count, size_t shown, const char *what)
-{
-	if (count > shown)
-		fprintf(s->out, "... %s more %s\n", format__count(count - shown).text, what);
-}
 
 void summary__totals(struct summary *s)
 {
+	static const struct columns_column columns[] = {
+		{.title = "GRAINS"},
+		{.title = "tasks", .optional = 1},
+		{.title = "chunks", .optional = 2},
+		{.title = "threads"},
+		{.title = "cores", .optional = 4},
+		{.title = "wall"},
+		{.title = "work"},
+		{.title = "span"},
+		{.title = "burdened", .optional = 3},
+		{.title = "parallelism"},
+	};
 	const struct grain_totals *t = grain_graph__totals(s->graph);
 	const struct grain_info *info = grain_graph__info(s->graph);
 	struct format_text text = {0};
+	struct columns table;
 
-	summary__heading(s, "TOTALS");
-	format__printf(&text, "%s grains (%s tasks, %s chunks), ", format__count(t->grains).text,
-		       format__count(t->tasks).text, format__count(t->chunks).text);
-	format__printf(&text, "%u threads, ", info->threads);
-	if (info->cores)
-		format__printf(&text, "%u cores, ", info->cores);
-	format__printf(&text, "wall %s, ", format__time((double)t->wall_ns, "us").text);
-	format__printf(&text, "work %s, ", format__time((double)t->work_ns, "us").text);
-	format__printf(&text, "span %s, ", format__time((double)t->span_ns, "us").text);
-	format__printf(&text, "burdened span %s, ", format__time((double)t->burdened_span_ns, "us").text);
-	format__printf(&text, "average parallelism %s", format__ratio(t->average_parallelism).text);
+	summary__table(s, &table, columns, COUNT_OF(columns));
+	summary__add_count(&table, t->grains);
+	summary__add_count(&table, t->tasks);
+	summary__add_count(&table, t->chunks);
+	summary__add_count(&table, info->threads);
+	columns__add(&table, info->cores ? format__count(info->cores).text : "-");
+	summary__add_time(&table, (double)t->wall_ns);
+	summary__add_time(&table, (double)t->work_ns);
+	summary__add_time(&table, (double)t->span_ns);
+	summary__add_time(&table, (double)t->burdened_span_ns);
+	columns__add(&table, format__ratio(t->average_parallelism).text);
+	summary__print(s, &table);
+	format__add(&text, "parallelism: work / span; burdened: span with what creating and joining costs");
 	if (!isnan(t->baseline_matched_percent))
-		format__printf(&text, ", %s %% of the grains matched with the baseline's",
+		format__printf(&text, "; %s %% of the grains matched with the baseline's",
 			       format__percent(t->baseline_matched_percent).text);
 	if (!isnan(t->events_per_s))
-		format__printf(&text, ", %s events/s",
+		format__printf(&text, "; %s events/s",
 			       format__count_short((uint64_t)fmax(0, t->events_per_s)).text);
 	if (info->cycles)
 		format__add(&text, "; times are cycles, each written as 1 ns");
@@ -82,14 +72,15 @@ static void words(const char *name, char *out, size_t size)
 void summary__problems(struct summary *s)
 {
 	static const struct columns_column columns[] = {
-		{"PROBLEM", true, false},
-		{"bad when", true, false},
-		{"grains", false, false},
-		{"%", false, false},
+		{.title = "PROBLEM", .left = true},
+		{.title = "bad when", .left = true},
+		{.title = "grains"},
+		{.title = "%"},
+		{.title = "of all grains", .bar = true, .optional = 1},
 	};
 	struct columns table;
 
-	columns__init(&table, columns, COUNT_OF(columns));
+	summary__table(s, &table, columns, COUNT_OF(columns));
 	for (int p = 0; p < GRAIN_PROBLEM_COUNT; p++) {
 		struct grain_problem_summary summary;
 		char name[48], bound[48];
@@ -102,11 +93,11 @@ void summary__problems(struct summary *s)
 			 severity__is_low_bad((enum grain_problem)p) ? "<" : ">", summary.threshold);
 		columns__add(&table, name);
 		columns__add(&table, bound);
-		add_count(&table, summary.grains);
+		summary__add_count(&table, summary.grains);
 		columns__add(&table, format__percent(summary.percent).text);
+		columns__add_share(&table, summary.percent / 100);
 	}
-	fputc('\n', s->out);
-	finish(s, &table);
+	summary__print(s, &table);
 	for (int p = 0; p < GRAIN_PROBLEM_COUNT; p++) {
 		struct grain_problem_summary summary;
 		char name[48], line[600], why[512];
@@ -124,36 +115,46 @@ void summary__problems(struct summary *s)
 void summary__definitions(struct summary *s)
 {
 	static const struct columns_column columns[] = {
-		{"DEFINITION", true, true}, {"function", true, true}, {"grains", false, false},
-		{"exec", false, false},	    {"mean", false, false},   {"min", false, false},
-		{"max", false, false},	    {"create", false, false}, {"%<1", false, false},
+		{.title = "DEFINITION", .left = true, .cuttable = true},
+		{.title = "function", .left = true, .cuttable = true},
+		{.title = "grains"},
+		{.title = "exec"},
+		{.title = "mean"},
+		{.title = "min", .optional = 5},
+		{.title = "max", .optional = 2},
+		{.title = "create", .optional = 3},
+		{.title = "%<1", .optional = 4},
+		{.title = "of exec", .bar = true, .optional = 1},
 	};
 	size_t count = grain_graph__profile_count(s->graph);
-	bool narrow = s->columns < NARROW_COLUMNS;
+	uint64_t exec_ns = 0;
 	struct columns table;
 
 	if (!count)
 		return;
-	columns__init(&table, columns, COUNT_OF(columns) - narrow);
-	for (size_t i = 0; i < count && i < ROWS_SHOWN; i++) {
-		struct grain_definition d = {.source = "unknown", .function = ""};
-		struct grain_problem_summary benefit;
+	for (size_t i = 0; i < count; i++) {
 		struct grain_profile p;
 
 		grain_graph__profile(s->graph, i, &p);
-		if (p.definition < grain_graph__definition_count(s->graph))
-			grain_graph__definition(s->graph, p.definition, &d);
+		exec_ns += p.exec.sum;
+	}
+	summary__table(s, &table, columns, COUNT_OF(columns));
+	for (size_t i = 0; i < count && i < ROWS_SHOWN; i++) {
+		struct grain_problem_summary benefit;
+		struct grain_definition d;
+		struct grain_profile p;
+
+		grain_graph__profile(s->graph, i, &p);
+		d = summary__definition(s, p.definition);
 		grain_graph__problem(s->graph, GRAIN_PROBLEM_PARALLEL_BENEFIT, &benefit);
 		columns__add(&table, d.source);
 		columns__add(&table, d.function);
-		add_count(&table, p.instances);
-		add_time(&table, (double)p.exec.sum);
-		add_time(&table, p.exec.mean);
-		add_time(&table, (double)p.exec.min);
-		add_time(&table, (double)p.exec.max);
-		add_time(&table, p.create.mean);
-		if (narrow)
-			continue;
+		summary__add_count(&table, p.instances);
+		summary__add_time(&table, (double)p.exec.sum);
+		summary__add_time(&table, p.exec.mean);
+		summary__add_time(&table, (double)p.exec.min);
+		summary__add_time(&table, (double)p.exec.max);
+		summary__add_time(&table, p.create.mean);
 		columns__add(
 			&table,
 			format__percent(
@@ -162,14 +163,14 @@ void summary__definitions(struct summary *s)
 						  (double)p.instances
 					: NAN)
 				.text);
+		columns__add_share(&table, exec_ns ? (double)p.exec.sum / (double)exec_ns : 0);
 	}
-	fputc('\n', s->out);
-	finish(s, &table);
-	more(s, count, ROWS_SHOWN, "definitions");
+	summary__print(s, &table);
+	summary__more(s, count, ROWS_SHOWN, "definitions");
 }
 
 /* What is not known, or nothing was waited for: dashes. */
-static bool add_barriers(struct summary *s, struct columns *table, uint32_t region, bool wide)
+static bool add_barriers(struct summary *s, struct columns *table, uint32_t region)
 {
 	struct grain_barriers b;
 	bool known = grain_graph__region_barriers(s->graph, region, &b) && b.time_ns;
@@ -178,50 +179,51 @@ static bool add_barriers(struct summary *s, struct columns *table, uint32_t regi
 	columns__add(table, format__percent(share * (double)b.executing_ns).text);
 	columns__add(table, format__percent(share * (double)b.management_ns).text);
 	columns__add(table, format__percent(share * (double)b.idle_ns).text);
-	if (wide)
-		add_time(table, known ? (double)b.time_ns : NAN);
+	summary__add_time(table, known ? (double)b.time_ns : NAN);
 	return known;
 }
 
 void summary__regions(struct summary *s)
 {
 	static const struct columns_column columns[] = {
-		{"REGION", true, true},	   {"source", true, true},     {"threads", false, false},
-		{"wall", false, false},	   {"tasks", false, false},    {"balance", false, false},
-		{"at once", false, false}, {"% tasks", false, false},  {"% mgmt", false, false},
-		{"% idle", false, false},  {"barriers", false, false},
+		{.title = "REGION", .left = true, .cuttable = true},
+		{.title = "source", .left = true, .cuttable = true},
+		{.title = "threads"},
+		{.title = "wall"},
+		{.title = "tasks"},
+		{.title = "balance"},
+		{.title = "at once", .optional = 4},
+		{.title = "% tasks", .optional = 3},
+		{.title = "% mgmt", .optional = 2},
+		{.title = "% idle", .optional = 1},
+		{.title = "barriers", .optional = 5},
 	};
-	bool narrow = s->columns < NARROW_COLUMNS, wide = s->columns >= WIDE_COLUMNS, split = false;
+	bool split = false;
 	size_t count = grain_graph__region_count(s->graph);
 	struct columns table;
 
 	if (!count)
 		return;
-	columns__init(&table, columns, COUNT_OF(columns) - (narrow ? 4 : !wide));
+	summary__table(s, &table, columns, COUNT_OF(columns));
 	for (uint32_t i = 0; i < count && i < REGIONS_SHOWN; i++) {
-		struct grain_definition d = {.source = "unknown"};
 		struct grain_region r;
 		char text[256];
 
 		grain_graph__region(s->graph, i, &r);
 		grain_graph__region_id(s->graph, i, text, sizeof(text));
-		if (r.definition < grain_graph__definition_count(s->graph))
-			grain_graph__definition(s->graph, r.definition, &d);
 		columns__add(&table, text);
-		columns__add(&table, d.source);
+		columns__add(&table, summary__definition(s, r.definition).source);
 		snprintf(text, sizeof(text), "%u", r.threads);
 		columns__add(&table, text);
-		add_time(&table, (double)(r.end_ns - r.start_ns));
-		add_count(&table, r.tasks);
+		summary__add_time(&table, (double)(r.end_ns - r.start_ns));
+		summary__add_count(&table, r.tasks);
 		columns__add(&table, r.incomplete ? "partial" : format__ratio(r.load_balance).text);
 		snprintf(text, sizeof(text), "%u", r.max_active_tasks_per_thread);
 		columns__add(&table, text);
-		if (!narrow)
-			split |= add_barriers(s, &table, i, wide);
+		split |= add_barriers(s, &table, i);
 	}
-	fputc('\n', s->out);
-	finish(s, &table);
-	more(s, count, REGIONS_SHOWN, "regions");
+	summary__print(s, &table);
+	summary__more(s, count, REGIONS_SHOWN, "regions");
 	if (split)
 		summary__paragraph(s, "",
 				   "% of the threads' time in its barriers; at once: tasks on one thread");
@@ -229,7 +231,8 @@ void summary__regions(struct summary *s)
 
 void summary__losses(struct summary *s)
 {
-	static const struct columns_column columns[] = {{"NOT SEEN", true, true}, {"count", false, false}};
+	static const struct columns_column columns[] = {{.title = "NOT SEEN", .left = true, .cuttable = true},
+							{.title = "count"}};
 	const struct grain_truth *t = grain_graph__truth(s->graph);
 	const struct {
 		const char *name;
@@ -249,7 +252,7 @@ void summary__losses(struct summary *s)
 	};
 	struct columns table;
 
-	columns__init(&table, columns, COUNT_OF(columns));
+	summary__table(s, &table, columns, COUNT_OF(columns));
 	for (size_t i = 0; i < COUNT_OF(causes); i++) {
 		if (!causes[i].count)
 			continue;
@@ -266,9 +269,9 @@ void summary__losses(struct summary *s)
 		columns__add(&table, format__count(count).text);
 	}
 	if (table.cell_count) {
-		fputc('\n', s->out);
-		columns__print(&table, s->columns, s->out);
+		summary__print(s, &table);
 	} else {
+		columns__free(&table);
 		summary__heading(s, "NOT SEEN");
 		fprintf(s->out, "nothing: all %s events arrived and match\n", format__count(t->events).text);
 	}
@@ -277,6 +280,4 @@ void summary__losses(struct summary *s)
 
 		summary__paragraph(s, "", format__clean(clean, sizeof(clean), t->first_violation, 400));
 	}
-	s->failed |= table.failed;
-	columns__free(&table);
 }

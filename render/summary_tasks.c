@@ -10,86 +10,53 @@
 
 #define ROWS_SHOWN 20
 #define POINTS_SHOWN 12
-#define NARROW_COLUMNS 80
-#define WIDE_COLUMNS 100
-#define MEANINGS                                                                                             \
-	"means of one; inclusive: with all below it; manages: creates, and waits while tasks could be begun"
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
-
-static void finish(struct summary *s, struct columns *table)
-{
-	fputc('\n', s->out);
-	columns__print(table, s->columns, s->out);
-	s->failed |= table->failed;
-	columns__free(table);
-}
-
-static void more(const struct summary *s, size_t count, size_t shown, const char *what)
-{
-	if (count > shown)
-		fprintf(s->out, "... %s more %s\n", format__count(count - shown).text, what);
-}
-
-static void add_time(struct columns *table, double ns)
-{
-	columns__add(table, format__time(ns, "us").text);
-}
-
-static void add_count(struct columns *table, uint64_t count)
-{
-	columns__add(table, count < 10000000 ? format__count(count).text : format__count_short(count).text);
-}
 
 static void add_share(struct columns *table, uint64_t part, uint64_t of)
 {
 	columns__add(table, format__percent(of ? 100.0 * (double)part / (double)of : NAN).text);
 }
 
-static struct grain_definition definition_of(const struct summary *s, uint32_t definition)
-{
-	struct grain_definition d = {.source = "unknown", .function = "", .kind = ""};
-
-	if (definition < grain_graph__definition_count(s->graph))
-		grain_graph__definition(s->graph, definition, &d);
-	return d;
-}
-
 void summary__tasks(struct summary *s)
 {
 	static const struct columns_column columns[] = {
-		{"ONE TASK", true, true},    {"function", true, true},	 {"exec", false, false},
-		{"inclusive", false, false}, {"creates", false, false},	 {"waits", false, false},
-		{"manages", false, false},   {"switches", false, false}, {"at once", false, false},
+		{.title = "ONE TASK", .left = true, .cuttable = true},
+		{.title = "function", .left = true, .cuttable = true},
+		{.title = "exec"},
+		{.title = "inclusive"},
+		{.title = "creates"},
+		{.title = "waits"},
+		{.title = "manages"},
+		{.title = "switches", .optional = 2},
+		{.title = "at once", .optional = 1},
 	};
 	size_t count = grain_graph__task_construct_count(s->graph);
-	bool narrow = s->columns < NARROW_COLUMNS;
 	struct columns table;
 
 	if (!count)
 		return;
-	columns__init(&table, columns, COUNT_OF(columns) - (narrow ? 2 : 0));
+	summary__table(s, &table, columns, COUNT_OF(columns));
 	for (size_t i = 0; i < count && i < ROWS_SHOWN; i++) {
 		struct grain_task_construct c;
 		struct grain_definition d;
 
 		grain_graph__task_construct(s->graph, i, &c);
-		d = definition_of(s, c.definition);
+		d = summary__definition(s, c.definition);
 		columns__add(&table, d.source);
 		columns__add(&table, d.function);
-		add_time(&table, c.complete ? c.exclusive.mean : NAN);
-		add_time(&table, c.inclusive.max ? c.inclusive.mean : NAN);
-		add_time(&table, c.complete ? c.create.mean : NAN);
-		add_time(&table, c.complete ? c.taskwait.mean : NAN);
-		add_time(&table, c.complete ? c.management.mean : NAN);
-		if (narrow)
-			continue;
+		summary__add_time(&table, c.complete ? c.exclusive.mean : NAN);
+		summary__add_time(&table, c.inclusive.max ? c.inclusive.mean : NAN);
+		summary__add_time(&table, c.complete ? c.create.mean : NAN);
+		summary__add_time(&table, c.complete ? c.taskwait.mean : NAN);
+		summary__add_time(&table, c.complete ? c.management.mean : NAN);
 		columns__add(&table, c.scheduled ? format__count_short(c.switches).text : "-");
 		columns__add(&table, c.scheduled ? format__count(c.max_concurrent).text : "-");
 	}
-	finish(s, &table);
-	more(s, count, ROWS_SHOWN, "task constructs");
+	summary__print(s, &table);
+	summary__more(s, count, ROWS_SHOWN, "task constructs");
 	summary__paragraph(s, "",
-			   narrow ? MEANINGS : MEANINGS "; at once: most on one thread; switches: of all");
+			   "means of one; inclusive: with all below it; manages: creates, and waits while "
+			   "tasks could be begun; at once: most on one thread; switches: of all");
 }
 
 static const char *kind_in_words(const char *kind)
@@ -111,7 +78,7 @@ static void add_busiest(struct columns *table, const struct summary *s,
 
 	if (p->stubs && direct) {
 		grain_graph__stub(s->graph, p->first_stub, &stub);
-		format__clean(source, sizeof(source), definition_of(s, stub.definition).source, 40);
+		format__clean(source, sizeof(source), summary__definition(s, stub.definition).source, 40);
 		snprintf(text, sizeof(text), "%s %s %%", source,
 			 format__percent(100.0 * (double)stub.exec.sum / (double)direct).text);
 	}
@@ -127,17 +94,15 @@ static void add_point(struct columns *table, const struct summary *s, size_t ind
 	grain_graph__scheduling_point(s->graph, index, &p);
 	time = p.time_ns - p.nested_ns;
 	columns__add(table, kind_in_words(p.kind));
-	columns__add(table, definition_of(s, p.definition).source);
-	columns__add(table, p.in_task ? definition_of(s, p.caller).source : "-");
-	if (s->columns >= NARROW_COLUMNS)
-		add_count(table, p.visits);
-	add_time(table, (double)(p.management_ns + p.idle_ns));
-	add_time(table, (double)time);
+	columns__add(table, summary__definition(s, p.definition).source);
+	columns__add(table, p.in_task ? summary__definition(s, p.caller).source : "-");
+	summary__add_count(table, p.visits);
+	summary__add_time(table, (double)(p.management_ns + p.idle_ns));
+	summary__add_time(table, (double)time);
 	add_share(table, p.executing_ns - p.nested_ns, time);
 	add_share(table, p.management_ns, time);
 	add_share(table, p.idle_ns, time);
-	if (s->columns >= WIDE_COLUMNS)
-		add_busiest(table, s, &p);
+	add_busiest(table, s, &p);
 }
 
 struct waited {
@@ -156,14 +121,19 @@ static int by_waited(const void *a, const void *b)
 
 void summary__waits(struct summary *s)
 {
-	static const struct columns_column all[] = {
-		{"WAITED", true, true},	   {"at", true, true},	     {"in task", true, true},
-		{"visits", false, false},  {"waited", false, false}, {"time", false, false},
-		{"% tasks", false, false}, {"% mgmt", false, false}, {"% idle", false, false},
-		{"ran most", true, true},
+	static const struct columns_column columns[] = {
+		{.title = "WAITED", .left = true},
+		{.title = "at", .left = true, .cuttable = true},
+		{.title = "in task", .left = true, .cuttable = true},
+		{.title = "visits", .optional = 3},
+		{.title = "waited"},
+		{.title = "time", .optional = 2},
+		{.title = "% tasks", .optional = 1},
+		{.title = "% mgmt"},
+		{.title = "% idle"},
+		{.title = "ran most", .left = true, .cuttable = true, .optional = 4},
 	};
-	size_t count = grain_graph__scheduling_point_count(s->graph), used = 0;
-	struct columns_column columns[COUNT_OF(all)];
+	size_t count = grain_graph__scheduling_point_count(s->graph);
 	struct waited *order;
 	struct columns table;
 
@@ -181,15 +151,12 @@ void summary__waits(struct summary *s)
 		order[i] = (struct waited){.ns = p.management_ns + p.idle_ns, .index = i};
 	}
 	qsort(order, count, sizeof(*order), by_waited);
-	for (size_t i = 0; i < COUNT_OF(all); i++)
-		if (s->columns >= (i == 3 ? NARROW_COLUMNS : i == 9 ? WIDE_COLUMNS : 0))
-			columns[used++] = all[i];
-	columns__init(&table, columns, used);
+	summary__table(s, &table, columns, COUNT_OF(columns));
 	for (size_t i = 0; i < count && i < POINTS_SHOWN; i++)
 		add_point(&table, s, order[i].index);
-	finish(s, &table);
+	summary__print(s, &table);
 	free(order);
-	more(s, count, POINTS_SHOWN, "places");
+	summary__more(s, count, POINTS_SHOWN, "places");
 	summary__paragraph(
 		s, "",
 		"all threads; time: waited, and in tasks run meanwhile; mgmt: while tasks could be begun "
@@ -231,12 +198,19 @@ static size_t gather(const struct summary *s, struct level *levels)
 void summary__depths(struct summary *s)
 {
 	static const struct columns_column columns[] = {
-		{"DEPTH", false, false},     {"tasks", false, false},	{"exec", false, false},
-		{"mean", false, false},	     {"min", false, false},	{"max", false, false},
-		{"inclusive", false, false}, {"creates", false, false}, {"waits", false, false},
+		{.title = "DEPTH"},
+		{.title = "tasks"},
+		{.title = "exec"},
+		{.title = "mean"},
+		{.title = "min", .optional = 2},
+		{.title = "max"},
+		{.title = "inclusive", .optional = 3},
+		{.title = "creates", .optional = 4},
+		{.title = "waits", .optional = 5},
+		{.title = "exec", .bar = true, .optional = 1},
 	};
 	size_t count = grain_graph__depth_row_count(s->graph);
-	bool narrow = s->columns < NARROW_COLUMNS;
+	uint64_t most_ns = 1;
 	struct level *levels;
 	struct columns table;
 
@@ -248,27 +222,28 @@ void summary__depths(struct summary *s)
 		return;
 	}
 	count = gather(s, levels);
-	columns__init(&table, columns, COUNT_OF(columns) - (narrow ? 3 : 0));
+	for (size_t i = 0; i < count; i++)
+		most_ns = levels[i].exec_ns > most_ns ? levels[i].exec_ns : most_ns;
+	summary__table(s, &table, columns, COUNT_OF(columns));
 	for (size_t i = 0; i < count && i < ROWS_SHOWN; i++) {
 		const struct level *l = &levels[i];
 		double tasks = (double)l->tasks;
 
-		add_count(&table, l->depth);
-		add_count(&table, l->tasks);
-		add_time(&table, (double)l->exec_ns);
-		add_time(&table, (double)l->exec_ns / tasks);
-		add_time(&table, (double)l->min_ns);
-		add_time(&table, (double)l->max_ns);
-		if (narrow)
-			continue;
-		add_time(&table, (double)l->inclusive_ns / tasks);
-		add_time(&table, (double)l->create_ns / tasks);
-		add_time(&table, (double)l->wait_ns / tasks);
+		summary__add_count(&table, l->depth);
+		summary__add_count(&table, l->tasks);
+		summary__add_time(&table, (double)l->exec_ns);
+		summary__add_time(&table, (double)l->exec_ns / tasks);
+		summary__add_time(&table, (double)l->min_ns);
+		summary__add_time(&table, (double)l->max_ns);
+		summary__add_time(&table, (double)l->inclusive_ns / tasks);
+		summary__add_time(&table, (double)l->create_ns / tasks);
+		summary__add_time(&table, (double)l->wait_ns / tasks);
+		columns__add_share(&table, (double)l->exec_ns / (double)most_ns);
 	}
 	if (count)
-		finish(s, &table);
+		summary__print(s, &table);
 	else
 		columns__free(&table);
-	more(s, count, ROWS_SHOWN, "depths");
+	summary__more(s, count, ROWS_SHOWN, "depths");
 	free(levels);
 }

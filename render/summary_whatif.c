@@ -41,9 +41,13 @@ static void add_row(struct summary *s, struct columns *table, const struct grain
 void summary__whatif(struct summary *s, const struct grain_whatif_question *questions, size_t count)
 {
 	static const struct columns_column columns[] = {
-		{"WHAT IF", true, true}, {"faster", false, false},   {"work", false, false},
-		{"span", false, false},	 {"at least", false, false}, {"at most", false, false},
-		{"saves", false, false},
+		{.title = "WHAT IF", .left = true, .cuttable = true},
+		{.title = "faster"},
+		{.title = "work"},
+		{.title = "span"},
+		{.title = "at least"},
+		{.title = "at most"},
+		{.title = "saves"},
 	};
 	struct grain_whatif_question usual[GRAIN_WHATIF_USUAL];
 	size_t more = grain_graph__usual_questions(s->graph, usual, GRAIN_WHATIF_USUAL);
@@ -51,13 +55,10 @@ void summary__whatif(struct summary *s, const struct grain_whatif_question *ques
 
 	if (!count && !more)
 		return;
-	columns__init(&table, columns, COUNT_OF(columns));
+	summary__table(s, &table, columns, COUNT_OF(columns));
 	for (size_t i = 0; i < count; i++)
 		add_row(s, &table, &questions[i]);
 	for (size_t i = 0; i < more; i++)
 		add_row(s, &table, &usual[i]);
-	fputc('\n', s->out);
-	columns__print(&table, s->columns, s->out);
-	s->failed |= table.failed;
-	columns__free(&table);
+	summary__print(s, &table);
 }

@@ -1,15 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The finished SVG: Graphviz' drawing with title, truth line, legend, style and tool-tips. */
+/*
+ * The finished SVG: the marks of nodes and edges with titles, truth line,
+ * legends, style, links and tool-tips. Of several views each is a layer,
+ * reached by the link #view-NAME; without a link the first is shown.
+ */
 #ifndef GRAIND_RENDER_SVG_H
 #define GRAIND_RENDER_SVG_H
 
+#include "render/layer.h"
 #include "render/picture.h"
 
 struct svg_heading {
-	struct format_text headline, facts, note, truth; /* not escaped; an empty note takes no line */
+	struct format_text program, facts, note, truth; /* not escaped; an empty note takes no line */
 };
 
-int svg__write(const struct view *view, const struct scene *scene, const struct picture *picture,
-	       const struct svg_heading *heading, bool own_layout, FILE *out, struct grain_error *err);
+struct svg_job {
+	const struct grain_graph *graph;
+	const struct scene *scene;
+	const struct picture *picture;
+	const struct layer *layers;
+	size_t layer_count; /* at least 1; the first is what is shown at first */
+	const struct svg_heading *heading;
+	bool own_layout;
+};
+
+int svg__write(const struct svg_job *job, FILE *out, struct grain_error *err);
 
 #endif

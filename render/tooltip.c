@@ -27,16 +27,18 @@ static void add_id(const struct grain_graph *graph, uint32_t context, struct for
 		format__add(out, "..");
 }
 
+#define NAME_MAX_COLUMNS 1000 /* of a C++ name; longer ones are shortened in the middle */
+
 static void add_source(const struct grain_graph *graph, uint32_t definition, struct format_text *out)
 {
 	struct grain_definition d;
-	char source[160], function[120];
+	char source[160], function[4 * NAME_MAX_COLUMNS + 1];
 
 	if (definition >= grain_graph__definition_count(graph))
 		return;
 	grain_graph__definition(graph, definition, &d);
-	format__printf(out, "\n%s %s", format__clean(source, sizeof(source), d.source, 70),
-		       format__clean(function, sizeof(function), d.function, 50));
+	format__printf(out, "\n%s ", format__clean(source, sizeof(source), d.source, 70));
+	format__add(out, format__clean(function, sizeof(function), d.function, NAME_MAX_COLUMNS));
 }
 
 static void add_metric(struct format_text *out, const char *name, double value, bool flagged)
@@ -199,7 +201,77 @@ static void add_fork(const struct grain_graph *graph, const struct scene_node *n
 		format__add(out, "\nundeferred: the child ran inside");
 }
 
-void tooltip__node(const struct grain_graph *graph, const struct scene_node *node, struct format_text *out)
+void tooltip__frame_label(const struct grain_graph *graph, const struct scene *scene,
+			  const struct scene_node *node, struct format_text *out)
+{
+	struct grain_definition d = {.source = ""};
+	struct grain_group g;
+	char name[160];
+
+	grain_groups__get(scene->groups, node->group, &g);
+	if (g.definition < grain_graph__definition_count(graph))
+		grain_graph__definition(graph, g.definition, &d);
+	switch (g.kind) {
+	case GRAIN_GROUP_FAMILY:
+		format__add(out, "family of ");
+		add_id(graph, g.context, out);
+		return;
+	case GRAIN_GROUP_REGION:
+		grain_graph__region_id(graph, g.region, name, sizeof(name));
+		format__printf(out, "region %s", name);
+		break;
+	case GRAIN_GROUP_SIBLINGS:
+		if (g.loop != GRAIN_NONE)
+			format__printf(out, "%s chunk%s of a loop", format__count(g.members).text,
+				       g.members == 1 ? "" : "s");
+		else if (g.members == 1)
+			format__add(out, "lone child");
+		else
+			format__printf(out, "%s siblings", format__count(g.members).text);
+		break;
+	case GRAIN_GROUP_PROGRAM:
+		format__add(out, "program");
+		return;
+	}
+	if (*d.source)
+		format__printf(out, " \xc2\xb7 %s", format__clean(name, sizeof(name), d.source, 70));
+}
+
+static void add_group(const struct grain_graph *graph, const struct scene *scene,
+		      const struct scene_node *node, struct format_text *out)
+{
+	struct grain_group g;
+	struct format_number n;
+
+	grain_groups__get(scene->groups, node->group, &g);
+	tooltip__frame_label(graph, scene, node, out);
+	if (g.kind == GRAIN_GROUP_FAMILY)
+		add_source(graph, g.definition, out);
+	format__printf(out, "\n%s members, %s grains\nexecution %s", format__count(g.members).text,
+		       format__count(g.grains).text, time_text(&n, g.exec_ns));
+	if (g.create_ns)
+		format__printf(out, "\ncreation %s", time_text(&n, g.create_ns));
+	add_metric(out, "smallest parallel benefit", g.parallel_benefit,
+		   g.problems & 1u << GRAIN_PROBLEM_PARALLEL_BENEFIT);
+	add_metric(out, "largest load balance", g.load_balance,
+		   g.problems & 1u << GRAIN_PROBLEM_LOAD_BALANCE);
+	add_metric(out, "smallest instantaneous parallelism", g.instantaneous_parallelism,
+		   g.problems & 1u << GRAIN_PROBLEM_INSTANTANEOUS_PARALLELISM);
+	add_metric(out, "largest work deviation", g.work_deviation,
+		   g.problems & 1u << GRAIN_PROBLEM_WORK_DEVIATION);
+	add_metric(out, "largest scatter", g.scatter, g.problems & 1u << GRAIN_PROBLEM_SCATTER);
+	add_metric(out, "smallest memory hierarchy utilization", g.memory_hierarchy_utilization,
+		   g.problems & 1u << GRAIN_PROBLEM_MEMORY_HIERARCHY_UTILIZATION);
+	add_metric(out, "largest cache miss ratio", g.cache_miss_ratio,
+		   g.problems & 1u << GRAIN_PROBLEM_CACHE_MISS_RATIO);
+	if (node->flagged)
+		format__printf(out, "\nwith the problem %s", format__count(node->flagged).text);
+	if (g.critical)
+		format__add(out, "\non the critical path");
+}
+
+void tooltip__node(const struct grain_graph *graph, const struct scene *scene, const struct scene_node *node,
+		   struct format_text *out)
 {
 	struct format_number n;
 
@@ -237,13 +309,41 @@ void tooltip__node(const struct grain_graph *graph, const struct scene_node *nod
 		if (node->critical)
 			format__add(out, "\non the critical path");
 		break;
+	case SCENE_CLOSED:
+	case SCENE_OPEN:
+		add_group(graph, scene, node, out);
+		break;
+	case SCENE_SKIP:
+		format__printf(out, "without the problem: %s members, %s grains\nexecution %s",
+			       format__count(node->members).text, format__count(node->grains).text,
+			       time_text(&n, node->time_ns));
+		break;
 	default:
 		add_context(graph, node, out);
 	}
 }
 
-void tooltip__group_label(const struct scene_node *node, char first[32], char second[32])
+void tooltip__group_label(const struct scene_node *node, char first[TOOLTIP_LABEL],
+			  char second[TOOLTIP_LABEL])
 {
-	snprintf(first, 32, "%s", format__count_short(node->grains).text);
-	snprintf(second, 32, "%s", format__time((double)node->time_ns, MICRO).text);
+	struct format_number time = format__time((double)node->time_ns, MICRO);
+
+	*second = '\0';
+	if (node->shape == SCENE_SKIP) {
+		snprintf(first, TOOLTIP_LABEL, "\xc2\xbb %s",
+			 format__count_short(node->grains ? node->grains : node->members).text);
+		return;
+	}
+	if (node->shape == SCENE_GROUP) {
+		snprintf(first, TOOLTIP_LABEL, "%s", format__count_short(node->grains).text);
+		snprintf(second, TOOLTIP_LABEL, "%s", time.text);
+		return;
+	}
+	snprintf(first, TOOLTIP_LABEL, "%s \xc2\xb7 %s", format__count_short(node->members).text,
+		 format__count_short(node->grains).text);
+	if (node->flagged && node->grains)
+		snprintf(second, TOOLTIP_LABEL, "%s \xc2\xb7 %s %%", time.text,
+			 format__percent(100.0 * (double)node->flagged / (double)node->grains).text);
+	else
+		snprintf(second, TOOLTIP_LABEL, "%s", time.text);
 }

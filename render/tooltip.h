@@ -7,9 +7,17 @@
 #include "render/scene.h"
 
 /* Several lines, not escaped. */
-void tooltip__node(const struct grain_graph *graph, const struct scene_node *node, struct format_text *out);
+void tooltip__node(const struct grain_graph *graph, const struct scene *scene, const struct scene_node *node,
+		   struct format_text *out);
 
-/* Two short lines for a group: how many grains, how much time. */
-void tooltip__group_label(const struct scene_node *node, char first[32], char second[32]);
+/*
+ * What stands on a closed group, a folded one or a skip: two short lines, the
+ * second may be empty. On the frame of an open group one, not shortened.
+ */
+#define TOOLTIP_LABEL 80
+void tooltip__group_label(const struct scene_node *node, char first[TOOLTIP_LABEL],
+			  char second[TOOLTIP_LABEL]);
+void tooltip__frame_label(const struct grain_graph *graph, const struct scene *scene,
+			  const struct scene_node *node, struct format_text *out);
 
 #endif

@@ -16,23 +16,45 @@ struct view_colour {
 	const char *name;
 	const char *light, *dark;
 };
-size_t view_colour__count(void);
+enum view_colour_index {
+	VIEW_D0, /* of definitions and threads, by rank */
+	VIEW_OTHER = 10,
+	VIEW_H0,	       /* heat: worst to just beyond the threshold */
+	VIEW_Q0 = VIEW_H0 + 4, /* times: short to long */
+	VIEW_IMPLICIT = VIEW_Q0 + 5,
+	VIEW_DIM,
+	VIEW_FORK,
+	VIEW_JOIN,
+	VIEW_CHUNK,
+	VIEW_BOOK,
+	VIEW_GROUP,
+	VIEW_COLOURS
+};
+#define VIEW_HEAT_STEPS 4
+#define VIEW_TIME_STEPS 5
+
 const struct view_colour *view_colour__get(size_t index);
-const char *view_colour__light(const char *name);
+double view_colour__luminance(const char *colour); /* 0 to 1, of "#RRGGBB" */
 
 enum view_mark {
 	VIEW_MARK_BOX,
 	VIEW_MARK_WIDE, /* an outline: what it stands for has other colours */
 	VIEW_MARK_CIRCLE,
-	VIEW_MARK_LINE,
 	VIEW_MARK_RING,
-	VIEW_MARK_DASHED,
-	VIEW_MARK_GROUP
+	VIEW_MARK_GROUP,
+	VIEW_MARK_OPEN,
+	VIEW_MARK_OPEN_SIBLINGS,
+	VIEW_MARK_SKIP,
+	VIEW_MARK_CRITICAL,
+	VIEW_MARK_ANCESTOR,
+	VIEW_MARK_DEPENDENCE,
+	VIEW_MARK_DISCARDED,
+	VIEW_MARK_INCOMPLETE
 };
 
 struct view_legend_entry {
 	enum view_mark mark;
-	const char *colour; /* class */
+	uint8_t colour; /* enum view_colour_index, of boxes and circles */
 	char label[96];
 };
 
@@ -59,8 +81,11 @@ void view__free(struct view *view);
 /* Fills in severity of single contexts and collects what the view needs of the scene. */
 void view__look_at(struct view *view, struct scene *scene);
 
-const char *view__colour(const struct view *view, const struct scene_node *node);
+uint8_t view__colour(const struct view *view, const struct scene_node *node); /* enum view_colour_index */
+uint8_t view__ranked(size_t rank);
 bool view__dims(const struct view *view); /* forks, joins and edges too */
+/* "below 1", "above 2"; with `share` below 1, of a step of the heat scale. */
+void view__limit(const struct view *view, double share, char *out, size_t size);
 void view__headline(const struct view *view, struct format_text *out);
 size_t view__legend(const struct view *view, const struct scene *scene,
 		    struct view_legend_entry entries[VIEW_LEGEND_MAX]);

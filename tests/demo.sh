@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Profiles tests/omp/demo.c and draws its grain graph.
+# Profiles tests/omp/demo.c, a program of tasks, and tests/omp/demo_loop.c, one of loops, and writes the report of
+# each as a picture and as a page.
 # usage: tests/demo.sh BUILD_DIRECTORY
 set -eu
 B=${1:?usage: tests/demo.sh BUILD_DIRECTORY}
@@ -17,25 +18,37 @@ T=$(mktemp)
 trap 'rm -f "$T"' EXIT
 
 step() { printf '\n$ %s\n' "$*"; }
-step "grainctl run -- $B/tests/omp/demo"
-OMP_NUM_THREADS=${OMP_NUM_THREADS:-$(nproc)} "$B/grainctl" run -- "$B/tests/omp/demo" 2>"$T" || {
+
+# show PROGRAM NAME LINES: profiles it and writes NAME.svg and NAME.html; so many lines of the summary are shown.
+show()
+{
+	local program=$1 name=$2 lines=$3 job summary=$D/${2/report/summary}.txt
+	step "grainctl run -- $program"
+	OMP_NUM_THREADS=${OMP_NUM_THREADS:-$(nproc)} "$B/grainctl" run -- "$program" 2>"$T" || {
+		cat "$T" >&2
+		exit 1
+	}
 	cat "$T" >&2
-	exit 1
+	job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T" | tail -1)
+	if [ -z "$job" ]; then
+		echo "grainctl run named no job" >&2
+		exit 1
+	fi
+	step "grainctl summary $job"
+	"$B/grainctl" summary "$job" >"$summary"
+	sed -n "1,${lines}p" "$summary"
+	[ "$(wc -l <"$summary")" -le "$lines" ] || echo "... ($(wc -l <"$summary") lines in $summary)"
+	step "grainctl report $job -o $D/$name.svg"
+	"$B/grainctl" report "$job" -o "$D/$name.svg"
+	step "grainctl report $job --format html -o $D/$name.html"
+	"$B/grainctl" report "$job" --format html -o "$D/$name.html"
+	[ -s "$D/$name.svg" ] && [ -s "$D/$name.html" ]
 }
-cat "$T" >&2
-job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T" | tail -1)
-if [ -z "$job" ]; then
-	echo "grainctl run named no job" >&2
-	exit 1
-fi
-step "grainctl summary $job"
-"$B/grainctl" summary "$job" >"$D/summary.txt"
-sed -n '1,24p' "$D/summary.txt"
-[ "$(wc -l <"$D/summary.txt")" -le 24 ] || echo "... ($(wc -l <"$D/summary.txt") lines in $D/summary.txt)"
-step "grainctl report $job -o $D/report.svg"
-"$B/grainctl" report "$job" -o "$D/report.svg"
-[ -s "$D/report.svg" ]
+
+show "$B/tests/omp/demo" report 24
+show "$B/tests/omp/demo_loop" report-loop 12
 # Whoever called sudo can open and delete what it made.
 if [ -n "${SUDO_UID:-}" ]; then chown -R "$SUDO_UID:${SUDO_GID:-$SUDO_UID}" "$D"; fi
-printf '\nThe grain graph of the demo: %s\n' "$D/report.svg"
-echo "Look at it with a web browser: hover a node for its numbers; red is the critical path."
+printf '\nThe grain graphs of the demos as pictures: %s %s\n' "$D/report.svg" "$D/report-loop.svg"
+echo "Look at the reports with a web browser: they lead from the worst problem to its source line."
+printf 'The reports: %s %s\n' "$D/report.html" "$D/report-loop.html"

@@ -57,6 +57,7 @@ may_use render render/ analysis/
 may_use uprobes uprobes/ bpf/
 may_use daemon/common daemon/common/ analysis/
 may_use daemon/graind daemon/graind/ daemon/common/ uprobes/ bpf/ analysis/
+may_use daemon/graind-render daemon/common/ analysis/ render/
 may_use daemon/grainctl daemon/grainctl/ daemon/common/ uprobes/ analysis/ render/
 grep -v '^tests/' "$T/c" | while read -r f; do
 	[ "$f" = daemon/graind/ring_to_trace.c ] && continue

@@ -45,6 +45,9 @@ for t in tests/cli/test_*.sh tests/root/test_*.sh; do
 	[ -e "$t" ] || continue
 	run "${t#tests/}" bash "$t" "$B"
 done
+for t in tests/page/test_*.py; do
+	run "${t#tests/}" /usr/bin/python3 -B "$t" "$B"
+done
 [ ${#failures[@]} -gt 0 ] && echo "failed: ${failures[*]}"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

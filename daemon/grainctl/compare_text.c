@@ -232,9 +232,14 @@ static void say_more(const struct summary *s, size_t count, size_t shown, const 
 static bool write_definitions(const struct compare_text *t, const struct summary *s)
 {
 	static const struct columns_column columns[] = {
-		{"DEFINITION", true, true}, {"run", true, false},     {"grains", false, false},
-		{"exec", false, false},	    {"mean", false, false},   {"deviation", false, false},
-		{"inflated", false, false}, {"create", false, false},
+		{.title = "DEFINITION", .left = true, .cuttable = true},
+		{.title = "run", .left = true},
+		{.title = "grains"},
+		{.title = "exec"},
+		{.title = "mean"},
+		{.title = "deviation"},
+		{.title = "inflated"},
+		{.title = "create"},
 	};
 	bool narrow = t->columns < NARROW_COLUMNS;
 	size_t count = grain_compare__definition_count(t->compare);
@@ -282,8 +287,12 @@ static bool add_id(struct columns *table, const struct grain_graph *g, uint32_t 
 static bool write_inflated(const struct compare_text *t, const struct summary *s)
 {
 	static const struct columns_column columns[] = {
-		{"INFLATED GRAIN", true, true}, {"definition", true, true},  {"before", false, false},
-		{"after", false, false},	{"deviation", false, false}, {"excess", false, false},
+		{.title = "INFLATED GRAIN", .left = true, .cuttable = true},
+		{.title = "definition", .left = true, .cuttable = true},
+		{.title = "before"},
+		{.title = "after"},
+		{.title = "deviation"},
+		{.title = "excess"},
 	};
 	size_t count = grain_compare__inflated_count(t->compare);
 	struct columns table;

@@ -47,6 +47,17 @@ static void doom(const char *path)
 	}
 }
 
+void output_files__disown(void)
+{
+	doomed.set = 0;
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		struct sigaction now;
+
+		if (!sigaction(signals[i], NULL, &now) && now.sa_handler == on_signal)
+			signal(signals[i], SIG_DFL);
+	}
+}
+
 static int make_temporary(struct output_file *file)
 {
 	const char *slash = strrchr(file->name, '/');

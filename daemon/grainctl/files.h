@@ -22,6 +22,9 @@ int output_file__commit(struct output_file *file);
 /* Removes it. Accepts NULL. */
 void output_file__discard(struct output_file *file);
 
+/* In a child: signals remove nothing any more, they are as they were. */
+void output_files__disown(void);
+
 /* A new file in $TMPDIR that has no name any more, for writing. */
 int scratch_file__create(FILE **out);
 

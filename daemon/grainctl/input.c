@@ -28,12 +28,17 @@ static enum ctl_exit open_file(struct ctl *ctl, const char *path, struct input *
 
 	if ((size_t)snprintf(input->path, sizeof(input->path), "%s", path) >= sizeof(input->path))
 		return ctl__fail(ctl, CTL_FAILED, "%.200s...: the name is too long", path);
-	if (stat(path, &status) < 0 || access(path, R_OK) < 0)
+	/* A pipe without a writer must not block. */
+	input->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (input->fd < 0 || fstat(input->fd, &status) < 0)
 		return ctl__fail(ctl, errno == EACCES ? CTL_DENIED : CTL_FAILED, "%s: %s%s", path,
 				 strerror(errno),
 				 errno == ENOENT ? "; give a trace, an event log or a job's number" : "");
-	if (S_ISDIR(status.st_mode))
-		return ctl__fail(ctl, CTL_FAILED, "%s is a directory; give a trace or an event log", path);
+	if (!S_ISREG(status.st_mode)) {
+		close(input->fd);
+		return ctl__fail(ctl, CTL_FAILED, "%s is %s; give a trace or an event log", path,
+				 S_ISDIR(status.st_mode) ? "a directory" : "not a regular file");
+	}
 	name_after(path, input->name);
 	return CTL_DONE;
 }
@@ -130,37 +135,20 @@ void input__close(struct input *input)
 		close(input->fd);
 }
 
-/* The name that was opened means nothing to people. */
-static void name_in_error(char *text, size_t size, const char *opened, const char *path)
-{
-	size_t length = strlen(opened);
-	char copy[512];
-
-	if (strncmp(text, opened, length))
-		return;
-	snprintf(copy, sizeof(copy), "%s", text + length);
-	snprintf(text, size, "%.200s%.300s", path, copy);
-}
-
 enum ctl_exit input__load(struct ctl *ctl, const struct input *input, const struct grain_load_opts *wanted,
 			  struct grain_graph **out)
 {
 	struct progress progress;
 	struct grain_load_opts opts = *wanted;
 	struct grain_error error = {""};
-	char opened[PATH_MAX];
 	int result;
 
-	snprintf(opened, sizeof(opened), "%s", input->path);
-	if (input->fd >= 0)
-		snprintf(opened, sizeof(opened), "/proc/self/fd/%d", input->fd);
 	opts.keep_going |= input->partial;
 	opts.progress = progress__update;
 	opts.progress_ctx = &progress;
 	progress__start(&progress, "analysing");
-	result = grain_graph__load(opened, &opts, out, &error);
+	result = grain_graph__load_fd(input->fd, input->path, &opts, out, &error);
 	progress__end(&progress);
-	name_in_error(error.text, sizeof(error.text), opened, input->path);
 	if (!result)
 		return CTL_DONE;
 	return ctl__fail(ctl, result == -EACCES ? CTL_DENIED : CTL_FAILED, "%s",

@@ -10,7 +10,7 @@
 
 struct input {
 	char path[PATH_MAX]; /* for people */
-	int fd;		     /* what is read, -1: the path */
+	int fd;		     /* what is read */
 	char name[NAME_MAX]; /* what an output is called after it: "job-7", "fib" */
 	uint64_t job;	     /* 0: a file */
 	bool partial;	     /* the job runs or failed: what there is of its trace is used */

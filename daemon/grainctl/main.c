@@ -23,7 +23,15 @@ static const struct {
 
 static const char *const later[] = {"top", "fleet"};
 
+/* Parts of a verb's options that are shared with others. */
+#define MOST_CHILDREN 4
+
 enum { OPT_COLOUR = 0x100 };
+
+#define COLOUR_OPTION                                                                                        \
+	{                                                                                                    \
+		"color", OPT_COLOUR, "WHEN", 0, "auto (the default: on a terminal), always or never", 0      \
+	}
 
 static const struct argp_option options[] = {
 	{"socket", 's', "PATH", 0,
@@ -31,7 +39,7 @@ static const struct argp_option options[] = {
 	 "else " DEFAULT_SOCKET,
 	 0},
 	{"state-dir", 'd', "DIR", 0, "Jobs are kept in DIR, by default " DEFAULT_STATE_DIR, 0},
-	{"color", OPT_COLOUR, "WHEN", 0, "auto (the default: on a terminal), always or never", 0},
+	COLOUR_OPTION,
 	{0},
 };
 
@@ -47,7 +55,7 @@ static const char doc[] =
 	"  summary JOB|FILE     the worst problems with source lines, then tables\n"
 	"  report JOB|FILE      draw the grain graph, or write it as data\n"
 	"  compare BASE JOB     what changed between two runs, grain by grain\n"
-	"  export JOB|FILE      write the event log\n"
+	"  export JOB|FILE      the event log, or a trace for Perfetto or Vampir\n"
 	"  analyze FILE         summary or report of a file, without a daemon\n"
 	"  doctor               what this machine allows; where its libgomp is probed\n"
 	"  status               is graind running, and as what\n"
@@ -62,11 +70,34 @@ static const char doc[] =
 	"The environment's GRAIND_SOCKET and GRAIND_STATE_DIR stand for these options.\n"
 	"Exit status: 0 done, 1 failed, 2 wrong usage, 3 not permitted; run passes on its program's.";
 
+/* The one whose options are parsed: verbs have --color, too. */
+static struct ctl *parsed;
+
 struct arguments {
 	struct ctl *ctl;
-	const char *colour;
 	int first; /* index of the verb */
 };
+
+static bool want_colour(const char *when)
+{
+	const char *no_colour = getenv("NO_COLOR");
+
+	if (!strcmp(when, "always"))
+		return true;
+	if (!strcmp(when, "never") || (no_colour && *no_colour) || !isatty(STDOUT_FILENO))
+		return false;
+	return !getenv("TERM") || strcmp(getenv("TERM"), "dumb");
+}
+
+static error_t parse_colour(int key, char *arg, struct argp_state *state)
+{
+	if (key != OPT_COLOUR)
+		return ARGP_ERR_UNKNOWN;
+	if (strcmp(arg, "auto") && strcmp(arg, "always") && strcmp(arg, "never"))
+		argp_error(state, "--color is auto, always or never, not '%s'", arg);
+	parsed->colour = want_colour(arg);
+	return 0;
+}
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -80,10 +111,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		arguments->ctl->state_dir = arg;
 		return 0;
 	case OPT_COLOUR:
-		if (strcmp(arg, "auto") && strcmp(arg, "always") && strcmp(arg, "never"))
-			argp_error(state, "--color is auto, always or never, not '%s'", arg);
-		arguments->colour = arg;
-		return 0;
+		return parse_colour(key, arg, state);
 	case ARGP_KEY_ARG:
 		arguments->first = state->next - 1;
 		state->next = state->argc;
@@ -131,11 +159,20 @@ void ctl__say(const struct ctl *ctl, const char *format, ...)
 
 void ctl__parse(const struct ctl *ctl, const struct argp *argp, int argc, char **argv, void *input)
 {
+	static const struct argp_option colour_options[] = {COLOUR_OPTION, {0}};
+	static const struct argp colour = {colour_options, parse_colour, NULL, NULL, NULL, NULL, NULL};
+	struct argp_child children[MOST_CHILDREN + 2] = {0};
+	size_t count = 0;
+	struct argp with_colour = *argp;
 	char name[64];
 
+	for (; argp->children && argp->children[count].argp && count < MOST_CHILDREN; count++)
+		children[count] = argp->children[count];
+	children[count] = (struct argp_child){&colour, 0, NULL, 0};
+	with_colour.children = children;
 	snprintf(name, sizeof(name), "grainctl %s", ctl->verb);
 	argv[0] = name;
-	argp_parse(argp, argc, argv, ARGP_IN_ORDER, NULL, input);
+	argp_parse(&with_colour, argc, argv, ARGP_IN_ORDER, NULL, input);
 	argv[0] = (char *)ctl->verb;
 }
 
@@ -161,17 +198,6 @@ uint64_t ctl__parse_job(const struct argp_state *state, const char *text)
 	if (!ctl__parse_number(text, INT64_MAX, &job))
 		argp_error(state, "'%s' is not a job number; grainctl jobs --all lists them", text);
 	return job;
-}
-
-static bool want_colour(const char *when)
-{
-	const char *no_colour = getenv("NO_COLOR");
-
-	if (!strcmp(when, "always"))
-		return true;
-	if (!strcmp(when, "never") || (no_colour && *no_colour) || !isatty(STDOUT_FILENO))
-		return false;
-	return !getenv("TERM") || strcmp(getenv("TERM"), "dumb");
 }
 
 static int run_verb(struct ctl *ctl, int argc, char **argv)
@@ -224,13 +250,15 @@ int main(int argc, char **argv)
 {
 	const struct argp argp = {options, parse_option, "VERB ...", doc, NULL, NULL, NULL};
 	struct ctl ctl = {0};
-	struct arguments arguments = {.ctl = &ctl, .colour = "auto"};
+	struct arguments arguments = {.ctl = &ctl};
 	static char name[] = "grainctl";
 	int status;
 
 	/* Messages start with it, however the program was called. */
 	if (argc > 0)
 		argv[0] = name;
+	parsed = &ctl;
+	ctl.colour = want_colour("auto");
 	argp_err_exit_status = CTL_USAGE;
 	argp_program_version_hook = print_version;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
@@ -238,8 +266,6 @@ int main(int argc, char **argv)
 	argp_program_version_hook = NULL;
 	choose_places(&ctl);
 	ctl.store_error = job_store__open(ctl.state_dir, false, &ctl.store, NULL);
-	ctl.colour = want_colour(arguments.colour);
-
 	status = run_verb(&ctl, argc - arguments.first, argv + arguments.first);
 	job_store__close(ctl.store);
 	if ((fflush(stdout) || ferror(stdout)) && status == CTL_DONE)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/grainctl/render_output.h"
 #include "analysis/grain_export.h"
-#include "analysis/grain_groups.h"
 #include "daemon/grainctl/files.h"
 #include "daemon/grainctl/progress.h"
 #include "daemon/grainctl/text.h"
+#include "render/export.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -99,8 +99,32 @@ error_t render_output__parse_input(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static unsigned long number(const char *text, const char *option, unsigned long least, unsigned long most,
+			    const struct argp_state *state)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || value < least || value > most)
+		argp_error(state, "%s takes a number from %lu to %lu, not '%s'", option, least, most, text);
+	return value;
+}
+
+static void set_views(struct report_options *options, const char *list, const struct argp_state *state)
+{
+	struct grain_error err = {""};
+	struct render_opts opts = {0};
+
+	if (render_views__parse(list, &opts, &err))
+		argp_error(state, "%s", err.text);
+	options->view = opts.view;
+	options->more_views = opts.more_views;
+	options->all_views = opts.all_views;
+}
+
 static void list_views(void)
 {
+	puts("all");
 	for (int view = 0; view < RENDER_VIEW_COUNT; view++)
 		printf("%s\n", render_view__name((enum render_view)view));
 	exit(CTL_DONE);
@@ -133,15 +157,20 @@ error_t render_output__parse_report(int key, char *arg, struct argp_state *state
 	case OPT_VIEW:
 		if (!strcmp(arg, "help"))
 			list_views();
-		if (render_view__parse(arg, &options->view))
-			argp_error(state, "there is no view '%s'; --view=help lists them", arg);
+		set_views(options, arg, state);
 		return 0;
 	case OPT_FULL:
 		options->full = true;
 		return 0;
 	case OPT_OPEN_DEPTH:
+		options->groups = true;
+		options->open_depth = (uint32_t)number(arg, "--open-depth", 0, 1000, state);
+		return 0;
 	case OPT_FILTER:
-		options->missing = key == OPT_FILTER ? "--filter" : "--open-depth";
+		options->filter = true;
+		return 0;
+	case OPT_MAX_NODES:
+		options->max_nodes = number(arg, "--max-nodes", 50, RENDER_MAX_NODES, state);
 		return 0;
 	default:
 		return render_output__parse_input(key, arg, state);
@@ -156,12 +185,13 @@ static enum ctl_exit write_failed(struct ctl *ctl, const char *path, int error)
 							      : "");
 }
 
-enum ctl_exit render_output__summary(struct ctl *ctl, const struct grain_graph *graph,
-				     const struct input *input, const struct report_options *options)
+static enum ctl_exit write_summary(struct ctl *ctl, const struct grain_graph *graph,
+				   const struct input *input, const struct report_options *options)
 {
 	struct grain_whatif_question questions[WHAT_IF_MAX];
 	const struct render_text_opts opts = {.columns = text__columns(),
 					      .colour = ctl->colour,
+					      .unicode = text__utf8(),
 					      .job = input->job,
 					      .questions = questions,
 					      .question_count = options->what_if_count};
@@ -182,16 +212,12 @@ enum ctl_exit render_output__summary(struct ctl *ctl, const struct grain_graph *
 	return error ? write_failed(ctl, "the summary", error) : CTL_DONE;
 }
 
-static int write_groups(const struct grain_graph *graph, FILE *stream)
+static const char *format_name(enum report_format format)
 {
-	struct grain_groups *groups;
-	int error = grain_groups__new(graph, &groups);
-
-	if (error < 0)
-		return error;
-	error = grain_groups__write_json(groups, stream);
-	grain_groups__free(groups);
-	return error;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (formats[i].format == format)
+			return formats[i].name;
+	return "";
 }
 
 /* Negative errno; *text explains it when the renderer has more to say than that. */
@@ -200,118 +226,166 @@ static int write_report(const struct grain_graph *graph, const struct input *inp
 {
 	struct progress progress;
 	struct render_opts opts = {
-		.format = options->format == REPORT_DOT ? RENDER_DOT : RENDER_SVG,
 		.view = options->view,
+		.more_views = options->more_views,
+		.all_views = options->all_views,
+		.max_nodes = options->max_nodes,
+		.groups = options->groups,
+		.open_depth = options->groups ? options->open_depth : RENDER_OPEN_AUTO,
+		.filter = options->filter,
 		.job = input->job,
 		.progress = progress__update,
 		.progress_ctx = &progress,
 	};
 	int error;
 
-	if (options->format == REPORT_JSON)
-		return grain_graph__write_grains_json(graph, stream);
 	if (options->format == REPORT_LOG)
 		return grain_graph__write_log(graph, stream);
-	if (options->format == REPORT_GRAPHML)
-		return grain_graph__write_graphml(graph, options->full ? GRAIN_FULL : GRAIN_REDUCED, stream);
-	if (options->format == REPORT_CSV)
-		return grain_graph__write_csv(graph, stream);
-	if (options->format == REPORT_GROUPS)
-		return write_groups(graph, stream);
+	if (options->format == REPORT_GRAPHML && options->full)
+		return export__graphml(graph, GRAIN_FULL, stream);
 	progress__start(&progress, "drawing");
-	if (options->format == REPORT_HTML)
-		error = render__page(graph, &opts, stream, text);
-	else
-		error = render__graph(graph, &opts, stream, text);
+	error = render__report(graph, format_name(options->format), &opts, stream, text);
 	progress__end(&progress);
 	return error;
 }
 
-enum ctl_exit render_output__report(struct ctl *ctl, const struct grain_graph *graph,
-				    const struct input *input, const struct report_options *options)
-{
+/* What is made of which files; the sandbox gets all of it open. */
+struct work {
+	const struct report_options *options;
+	struct input input, baseline;
+	bool has_baseline;
+	struct output_file *file; /* NULL: the summary on stdout */
+	const char *path;
 	char chosen[NAME_MAX + 16];
-	const char *path = options->output;
-	struct output_file *file = NULL;
-	struct grain_error text = {""};
-	bool name_it = !path && (options->format == REPORT_SVG || options->format == REPORT_HTML);
-	int error;
+	bool name_it; /* a name that the user does not know */
+};
 
-	if (name_it) {
-		snprintf(chosen, sizeof(chosen), "%s.%s", input->name,
-			 options->format == REPORT_HTML ? "html" : "svg");
-		path = chosen;
-	} else if (!path) {
-		path = "-";
-	}
-	error = output_file__open(path, &file);
-	if (error)
-		return write_failed(ctl, path, error);
-	error = write_report(graph, input, options, output_file__stream(file), &text);
-	if (error) {
-		output_file__discard(file);
-		if (text.text[0])
-			return ctl__fail(ctl, CTL_FAILED, "%s", text.text);
-		return write_failed(ctl, path, error);
-	}
-	error = output_file__commit(file);
-	if (error)
-		return write_failed(ctl, path, error);
-	if (name_it)
-		printf("%s\n", path);
-	return CTL_DONE;
-}
-
-enum ctl_exit render_output__load_baseline(struct ctl *ctl, const char *argument,
-					   const struct report_options *options, bool only_files,
-					   struct grain_graph **out, uint64_t *job)
+enum ctl_exit render_output__load(struct ctl *ctl, const struct input *input,
+				  const struct report_options *options, const struct grain_graph *baseline,
+				  struct grain_graph **out)
 {
 	const struct grain_load_opts opts = {
 		.settings = options->has_settings ? &options->settings : NULL,
-		.keep_going = options->keep_going,
-	};
-	struct input input;
-	enum ctl_exit result = input__open(ctl, argument, only_files, &input);
-
-	if (result != CTL_DONE)
-		return result;
-	result = input__load(ctl, &input, &opts, out);
-	*job = input.job;
-	input__close(&input);
-	return result;
-}
-
-enum ctl_exit render_output__run(struct ctl *ctl, const struct report_options *options, bool only_files)
-{
-	struct grain_load_opts opts = {
-		.settings = options->has_settings ? &options->settings : NULL,
+		.baseline = baseline,
 		.keep_going = options->keep_going,
 		.keep_events = options->format == REPORT_LOG,
 	};
-	struct grain_graph *graph = NULL, *baseline = NULL;
-	uint64_t baseline_job;
-	struct input input;
-	enum ctl_exit result;
 
+	return input__load(ctl, input, &opts, out);
+}
+
+static enum ctl_exit write_it(struct ctl *ctl, const struct grain_graph *graph, const struct work *work)
+{
+	struct grain_error text = {""};
+	FILE *stream;
+	int error;
+
+	if (!work->file)
+		return write_summary(ctl, graph, &work->input, work->options);
+	stream = output_file__stream(work->file);
+	error = write_report(graph, &work->input, work->options, stream, &text);
+	errno = 0;
+	if (!error && (fflush(stream) || ferror(stream)))
+		error = errno ? -errno : -EIO;
+	if (error && text.text[0])
+		return ctl__fail(ctl, CTL_FAILED, "%s", text.text);
+	return error ? write_failed(ctl, work->path, error) : CTL_DONE;
+}
+
+static enum ctl_exit load_and_write(struct ctl *ctl, void *argument)
+{
+	const struct work *work = argument;
+	struct grain_graph *graph = NULL, *baseline = NULL;
+	enum ctl_exit result = CTL_DONE;
+
+	if (work->has_baseline)
+		result = render_output__load(ctl, &work->baseline, work->options, NULL, &baseline);
+	if (result == CTL_DONE)
+		result = render_output__load(ctl, &work->input, work->options, baseline, &graph);
+	grain_graph__free(baseline);
+	if (result == CTL_DONE)
+		result = write_it(ctl, graph, work);
+	grain_graph__free(graph);
+	return result;
+}
+
+static enum ctl_exit open_output(struct ctl *ctl, struct work *work)
+{
+	const struct report_options *options = work->options;
+	int error;
+
+	work->path = options->output ? options->output : "-";
+	work->name_it = !options->output && (options->format == REPORT_SVG || options->format == REPORT_HTML);
+	if (work->name_it) {
+		snprintf(work->chosen, sizeof(work->chosen), "%s.%s", work->input.name,
+			 options->format == REPORT_HTML ? "html" : "svg");
+		work->path = work->chosen;
+	}
+	error = output_file__open(work->path, &work->file);
+	return error ? write_failed(ctl, work->path, error) : CTL_DONE;
+}
+
+static enum ctl_exit close_output(struct ctl *ctl, const struct work *work, enum ctl_exit result)
+{
+	int error;
+
+	if (result != CTL_DONE) {
+		output_file__discard(work->file);
+		return result;
+	}
+	error = output_file__commit(work->file);
+	if (error)
+		return write_failed(ctl, work->path, error);
+	if (work->name_it)
+		printf("%s\n", work->path);
+	return CTL_DONE;
+}
+
+/* The page shows the sources, and hwloc opens the topology's file by its name. */
+enum sandbox_kind render_output__sandbox(const struct report_options *options)
+{
+	bool topology = options->has_settings && options->settings.topology;
+
+	if (options->format == REPORT_HTML || topology)
+		return SANDBOX_READING;
+	return options->format == REPORT_SVG || options->format == REPORT_DOT ? SANDBOX_DRAWING
+									      : SANDBOX_CLOSED;
+}
+
+static enum ctl_exit check_options(struct ctl *ctl, const struct report_options *options)
+{
+	if ((options->groups || options->filter) && options->format != REPORT_SVG &&
+	    options->format != REPORT_DOT)
+		return ctl__fail(ctl, CTL_USAGE, "%s is about --format svg and dot",
+				 options->groups ? "--open-depth" : "--filter");
 	if (options->full && options->format != REPORT_GRAPHML)
 		return ctl__fail(ctl, CTL_USAGE, "--full is about --format graphml");
 	if (options->missing)
 		return ctl__fail(ctl, CTL_USAGE, "%s is not available in this version", options->missing);
-	result = input__open(ctl, options->argument, only_files, &input);
+	return CTL_DONE;
+}
+
+enum ctl_exit render_output__run(struct ctl *ctl, const struct report_options *options, bool only_files)
+{
+	struct work work = {.options = options};
+	enum ctl_exit result = check_options(ctl, options);
+
+	if (result == CTL_DONE)
+		result = input__open(ctl, options->argument, only_files, &work.input);
 	if (result != CTL_DONE)
 		return result;
-	if (options->baseline)
-		result = render_output__load_baseline(ctl, options->baseline, options, only_files, &baseline,
-						      &baseline_job);
-	opts.baseline = baseline;
+	if (options->baseline) {
+		result = input__open(ctl, options->baseline, only_files, &work.baseline);
+		work.has_baseline = result == CTL_DONE;
+	}
+	if (result == CTL_DONE && options->format != REPORT_NONE)
+		result = open_output(ctl, &work);
 	if (result == CTL_DONE)
-		result = input__load(ctl, &input, &opts, &graph);
-	grain_graph__free(baseline);
-	if (result == CTL_DONE && options->format == REPORT_NONE)
-		result = render_output__summary(ctl, graph, &input, options);
-	else if (result == CTL_DONE)
-		result = render_output__report(ctl, graph, &input, options);
-	grain_graph__free(graph);
-	input__close(&input);
+		result = sandbox__run(ctl, render_output__sandbox(options), load_and_write, &work);
+	if (work.file)
+		result = close_output(ctl, &work, result);
+	if (work.has_baseline)
+		input__close(&work.baseline);
+	input__close(&work.input);
 	return result;
 }

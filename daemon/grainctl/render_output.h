@@ -4,6 +4,7 @@
 #define GRAINCTL_RENDER_OUTPUT_H
 
 #include "daemon/grainctl/input.h"
+#include "daemon/grainctl/sandbox.h"
 #include "render/render.h"
 
 enum report_format {
@@ -25,6 +26,12 @@ struct report_options {
 	enum report_format format;
 	const char *output; /* -o; NULL: see render_output__report */
 	enum render_view view;
+	uint32_t more_views; /* as in struct render_opts, and the next ones */
+	bool all_views;
+	size_t max_nodes; /* 0: the usual number */
+	bool groups;	  /* aggregated, open_depth levels open */
+	uint32_t open_depth;
+	bool filter;
 	bool full; /* GraphML with every node */
 	bool json; /* the summary's */
 	bool keep_going;
@@ -36,25 +43,21 @@ struct report_options {
 	const char *missing; /* asked for, but not in this version */
 };
 
-/* The text or JSON summary onto stdout. */
-enum ctl_exit render_output__summary(struct ctl *ctl, const struct grain_graph *graph,
-				     const struct input *input, const struct report_options *options);
-
 /*
- * One report. Without -o a picture goes to NAME.svg in the current directory,
- * which is printed, and text formats go to stdout. Nothing half-written is
- * left behind.
+ * Opens, loads, writes, closes: options->format REPORT_NONE is the summary on
+ * stdout. Of a report without -o a picture goes to NAME.svg in the current
+ * directory, which is printed, and text formats go to stdout. Nothing
+ * half-written is left behind. What is read is read in a sandbox.
  */
-enum ctl_exit render_output__report(struct ctl *ctl, const struct grain_graph *graph,
-				    const struct input *input, const struct report_options *options);
-
-/* Opens, loads, writes, closes: options->format REPORT_NONE is the summary. */
 enum ctl_exit render_output__run(struct ctl *ctl, const struct report_options *options, bool only_files);
 
-/* The graph that another is compared with, and its job's number (0: a file). */
-enum ctl_exit render_output__load_baseline(struct ctl *ctl, const char *argument,
-					   const struct report_options *options, bool only_files,
-					   struct grain_graph **out, uint64_t *job);
+/* The graph in it, by the options' settings and compared with `baseline` (may be NULL). */
+enum ctl_exit render_output__load(struct ctl *ctl, const struct input *input,
+				  const struct report_options *options, const struct grain_graph *baseline,
+				  struct grain_graph **out);
+
+/* Which one its reading and writing needs. */
+enum sandbox_kind render_output__sandbox(const struct report_options *options);
 
 /* argp parsers for the options; the first also takes the one JOB|FILE argument. */
 error_t render_output__parse_input(int key, char *arg, struct argp_state *state);
@@ -66,26 +69,39 @@ enum {
 	OPT_JSON,
 	OPT_OPEN_DEPTH,
 	OPT_FILTER,
+	OPT_MAX_NODES,
 	OPT_SET,
 	OPT_BASELINE,
 	OPT_WHAT_IF,
 	OPT_FULL
 };
 
-#define REPORT_ARGP_OPTIONS                                                                                  \
-	{"output", 'o', "FILE", 0, "Write to FILE; '-' is stdout", 0},                                       \
-		{"format",                                                                                   \
-		 'f',                                                                                        \
-		 "FORMAT",                                                                                   \
-		 0,                                                                                          \
-		 "svg (the default), html, dot, graphml, json (one object a line), csv or groups "           \
-		 "(aggregated)",                                                                             \
-		 0},                                                                                         \
-		{"view", OPT_VIEW, "NAME", 0, "What colours stand for; --view=help lists the names", 0},     \
-		{"full", OPT_FULL, NULL, 0, "GraphML with every fragment, creation and wait as a node", 0},  \
-		{"open-depth", OPT_OPEN_DEPTH, "N", OPTION_HIDDEN, "", 0},                                   \
-	{                                                                                                    \
-		"filter", OPT_FILTER, NULL, OPTION_HIDDEN, "", 0                                             \
+#define REPORT_ARGP_OPTIONS                                                                                   \
+	{"output", 'o', "FILE", 0, "Write to FILE; '-' is stdout", 0},                                        \
+		{"format",                                                                                    \
+		 'f',                                                                                         \
+		 "FORMAT",                                                                                    \
+		 0,                                                                                           \
+		 "svg (the default), html, dot, graphml, json (one object a line), csv or groups "            \
+		 "(aggregated)",                                                                              \
+		 0},                                                                                          \
+		{"view",                                                                                      \
+		 OPT_VIEW,                                                                                    \
+		 "NAME",                                                                                      \
+		 0,                                                                                           \
+		 "What colours stand for; --view=help lists the names. Several, NAME,NAME or all, are "       \
+		 "layers of one SVG, reached by its links",                                                   \
+		 0},                                                                                          \
+		{"open-depth",                                                                                \
+		 OPT_OPEN_DEPTH,                                                                              \
+		 "N",                                                                                         \
+		 0,                                                                                           \
+		 "Aggregated: families and siblings as boxes, N levels of them open",                         \
+		 0},                                                                                          \
+		{"filter", OPT_FILTER, NULL, 0, "Aggregated, without what lacks the problem of the view", 0}, \
+		{"max-nodes", OPT_MAX_NODES, "N", 0, "Draw up to N nodes before folding; 2000", 0},           \
+	{                                                                                                     \
+		"full", OPT_FULL, NULL, 0, "GraphML with every fragment, creation and wait as a node", 0      \
 	}
 #define SET_ARGP_OPTION                                                                                      \
 	{                                                                                                    \

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -134,4 +135,17 @@ unsigned text__columns(void)
 	if (columns < 60)
 		return 60;
 	return columns > 400 ? 400 : (unsigned)columns;
+}
+
+bool text__utf8(void)
+{
+	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *value = getenv(names[i]);
+
+		if (value && *value)
+			return strcasestr(value, "UTF-8") || strcasestr(value, "UTF8");
+	}
+	return false;
 }

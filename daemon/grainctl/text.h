@@ -3,6 +3,7 @@
 #ifndef GRAINCTL_TEXT_H
 #define GRAINCTL_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,5 +21,7 @@ void text__duration(char *out, size_t size, uint64_t ns);
 
 /* The width to write for: $COLUMNS, the terminal on stdout, or 80; 60 to 400. */
 unsigned text__columns(void);
+/* Does the environment's locale write UTF-8, whether it is installed or not? */
+bool text__utf8(void);
 
 #endif

@@ -2,6 +2,7 @@
 /* grainctl compare: two runs, their grains matched by identifier. */
 #include "daemon/grainctl/compare_text.h"
 #include "daemon/grainctl/render_output.h"
+#include "daemon/grainctl/sandbox.h"
 #include "daemon/grainctl/text.h"
 
 #include <errno.h>
@@ -40,42 +41,45 @@ static enum ctl_exit write_comparison(struct ctl *ctl, const struct compare_text
 	return ctl__fail(ctl, CTL_FAILED, "cannot write the comparison: %s", strerror(-error));
 }
 
-static enum ctl_exit compare(struct ctl *ctl, const struct report_options *options,
-			     const struct grain_graph *base, uint64_t base_job)
+/* Both, open. */
+struct pair {
+	const struct report_options *options;
+	struct input base, run;
+};
+
+static enum ctl_exit write_pair(struct ctl *ctl, const struct pair *pair, const struct grain_graph *base,
+				const struct grain_graph *run)
 {
-	const struct grain_load_opts opts = {
-		.settings = options->has_settings ? &options->settings : NULL,
-		.baseline = base,
-		.keep_going = options->keep_going,
-	};
-	struct grain_graph *run = NULL;
 	struct grain_compare *comparison = NULL;
-	struct input input;
-	enum ctl_exit result = input__open(ctl, options->argument, false, &input);
-	int error;
+	int error = grain_compare__new(base, run, &comparison);
+	const struct compare_text text = {
+		.base = base,
+		.run = run,
+		.compare = comparison,
+		.columns = text__columns(),
+		.colour = ctl->colour,
+	};
+	enum ctl_exit result;
 
-	if (result != CTL_DONE)
-		return result;
-	result = input__load(ctl, &input, &opts, &run);
-	input__close(&input);
-	if (result != CTL_DONE)
-		return result;
-	error = grain_compare__new(base, run, &comparison);
-	if (error) {
-		result = (enum ctl_exit)ctl__fail(ctl, CTL_FAILED, "cannot compare: %s", strerror(-error));
-	} else {
-		const struct compare_text text = {
-			.base = base,
-			.run = run,
-			.compare = comparison,
-			.columns = text__columns(),
-			.colour = ctl->colour,
-		};
-
-		result = write_comparison(ctl, &text, base_job, input.job, options->json);
-	}
+	if (error)
+		return ctl__fail(ctl, CTL_FAILED, "cannot compare: %s", strerror(-error));
+	result = write_comparison(ctl, &text, pair->base.job, pair->run.job, pair->options->json);
 	grain_compare__free(comparison);
+	return result;
+}
+
+static enum ctl_exit compare(struct ctl *ctl, void *argument)
+{
+	const struct pair *pair = argument;
+	struct grain_graph *base = NULL, *run = NULL;
+	enum ctl_exit result = render_output__load(ctl, &pair->base, pair->options, NULL, &base);
+
+	if (result == CTL_DONE)
+		result = render_output__load(ctl, &pair->run, pair->options, base, &run);
+	if (result == CTL_DONE)
+		result = write_pair(ctl, pair, base, run);
 	grain_graph__free(run);
+	grain_graph__free(base);
 	return result;
 }
 
@@ -102,14 +106,18 @@ int verb__compare(struct ctl *ctl, int argc, char **argv)
 		NULL,
 		NULL};
 	struct report_options options = {0};
-	struct grain_graph *base = NULL;
-	uint64_t job = 0;
+	struct pair pair = {.options = &options};
 	enum ctl_exit result;
 
 	ctl__parse(ctl, &argp, argc, argv, &options);
-	result = render_output__load_baseline(ctl, options.baseline, &options, false, &base, &job);
-	if (result == CTL_DONE)
-		result = compare(ctl, &options, base, job);
-	grain_graph__free(base);
+	result = input__open(ctl, options.baseline, false, &pair.base);
+	if (result != CTL_DONE)
+		return result;
+	result = input__open(ctl, options.argument, false, &pair.run);
+	if (result == CTL_DONE) {
+		result = sandbox__run(ctl, render_output__sandbox(&options), compare, &pair);
+		input__close(&pair.run);
+	}
+	input__close(&pair.base);
 	return result;
 }

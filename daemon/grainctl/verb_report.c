@@ -15,6 +15,8 @@ int verb__report(struct ctl *ctl, int argc, char **argv)
 					 "printed; the other formats go to stdout.\v"
 					 "Examples:\n"
 					 "  grainctl report 1 -o fib.svg\n"
+					 "  grainctl report 1 --view all -o views.svg\n"
+					 "  grainctl report 1 --open-depth 3 --filter -o groups.svg\n"
 					 "  grainctl report 1 --format json | head -3",
 					 NULL,
 					 NULL,

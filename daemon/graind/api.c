@@ -16,6 +16,11 @@
 #define MAX_CONNECTIONS 128
 #define MAX_CONNECTIONS_OF_A_USER 32
 #define IDLE_SECONDS 15
+/* A browser that is shown a report may run and colour what is in it, and ask nobody for anything. */
+#define REPORT_POLICY                                                                                        \
+	"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "   \
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts allow-popups "   \
+	"allow-downloads"
 #define CONNECTION_MEMORY (32u << 10)
 
 /* One open connection; in a list so that a user's can be counted. */
@@ -121,6 +126,9 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct ans
 	if (answer->status != 204)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
 					answer->type ? answer->type : "application/json");
+	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	MHD_add_response_header(response, "Content-Security-Policy",
+				answer->page ? REPORT_POLICY : "default-src 'none'");
 	result = MHD_queue_response(connection, (unsigned int)answer->status, response);
 	MHD_destroy_response(response);
 	return result;
@@ -190,6 +198,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 		request.body = body->data ? body->data : "";
 		request.body_size = body->size;
 		request.all = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "all");
+		request.format = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "format");
+		request.view = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "view");
 		routes__serve(api->jobs, &request, &answer);
 	}
 	return send_answer(connection, &answer);

@@ -13,20 +13,6 @@
 #define SUMMARY_SECONDS 120
 #define SUMMARY_MAX (64u << 20)
 
-/* Opens the trace for the worker, which opens it once more with its user's rights. */
-static int open_trace(const struct job *job, int *fd)
-{
-	int error = job_store__open_file(job->dirfd, TRACE_FILE, fd);
-
-	if (error)
-		return error;
-	if (job->view.uid != geteuid() && fchown(*fd, job->view.uid, job->process.gid) != 0) {
-		error = -errno;
-		close(*fd);
-	}
-	return error;
-}
-
 /* The worker's answer, or NULL with the reason in `why`. */
 static json_t *summarize(struct job *job, char why[400])
 {
@@ -42,7 +28,7 @@ static json_t *summarize(struct job *job, char why[400])
 	const char *said;
 	char *text;
 	size_t size;
-	int error = open_trace(job, &worker.input);
+	int error = job_store__open_file(job->dirfd, TRACE_FILE, &worker.input);
 
 	if (!error) {
 		error = worker__run(&worker, &text, &size);

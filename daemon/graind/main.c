@@ -7,6 +7,7 @@
 #include "daemon/graind/log.h"
 #include "daemon/graind/plan_cache.h"
 #include "daemon/graind/privileges.h"
+#include "daemon/graind/reports.h"
 #include "daemon/graind/worker.h"
 
 #include <argp.h>
@@ -260,6 +261,7 @@ static void tear_down(struct daemon *daemon)
 		unlink(daemon->socket);
 	if (daemon->jobs)
 		jobs__end(daemon->jobs);
+	reports__end();
 	api__stop(daemon->api);
 	if (daemon->listen_fd >= 0)
 		close(daemon->listen_fd);

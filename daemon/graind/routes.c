@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/routes.h"
+#include "daemon/graind/reports.h"
 #include "daemon/common/version.h"
 
 #include <errno.h>
@@ -149,11 +150,33 @@ static const struct job_route job_routes[] = {
 	{"GET", "/trace", NULL, jobs__open_trace, "application/octet-stream"},
 };
 
+static void make_report(struct jobs *jobs, const struct request *request, uint64_t number,
+			struct answer *answer)
+{
+	const struct report_order order = {.format = request->format, .view = request->view};
+	struct failure failure;
+
+	if (strcmp(request->method, "GET")) {
+		answer__fail(answer, 405, "this method does not go with this path");
+	} else if (reports__make(jobs, number, request->peer, &order, &answer->fd, &answer->type, &failure) !=
+		   0) {
+		answer->fd = -1;
+		fail_with(answer, &failure);
+	} else {
+		answer->status = 200;
+		answer->page = true;
+	}
+}
+
 static void serve_job(struct jobs *jobs, const struct request *request, uint64_t number, const char *rest,
 		      struct answer *answer)
 {
 	bool known = false;
 
+	if (!strcmp(rest, "/report")) {
+		make_report(jobs, request, number, answer);
+		return;
+	}
 	for (size_t i = 0; i < sizeof(job_routes) / sizeof(job_routes[0]); i++) {
 		const struct job_route *route = &job_routes[i];
 		struct failure failure;

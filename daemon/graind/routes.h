@@ -7,7 +7,7 @@
 
 struct request {
 	const char *method, *path;
-	const char *all; /* the query's "all", or NULL */
+	const char *all, *format, *view; /* of the query, or NULL */
 	const char *body;
 	size_t body_size;
 	uid_t peer;
@@ -18,6 +18,7 @@ struct answer {
 	json_t *json;	  /* or NULL */
 	int fd;		  /* or -1: the file is the answer */
 	const char *type; /* of the file */
+	bool page;	  /* the file is something that a browser draws */
 };
 
 void routes__serve(struct jobs *jobs, const struct request *request, struct answer *answer);

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NOBODY 65534u
+#define MOST_DETAILS 4
+#define CHUNK 65536
+/* How long an unwanted worker may go on. */
+#define LOOK_MS 200
 
 static uint64_t now_ms(void)
 {
@@ -30,7 +34,8 @@ static uint64_t now_ms(void)
 static int spawn(const struct worker *worker, int output, pid_t *pid)
 {
 	char uid[16], gid[16], job[24];
-	char *argv[] = {"graind-worker", (char *)worker->work, uid, gid, job, NULL};
+	char *argv[5 + MOST_DETAILS + 1] = {worker->program ? "graind-render" : "graind-worker",
+					    (char *)worker->work, uid, gid, job};
 	char *no_environment[] = {NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -38,9 +43,11 @@ static int spawn(const struct worker *worker, int output, pid_t *pid)
 	int error;
 
 	/* Root's data is read by nobody. */
-	snprintf(uid, sizeof(uid), "%u", worker->uid ? (unsigned int)worker->uid : NOBODY);
-	snprintf(gid, sizeof(gid), "%u", worker->uid ? (unsigned int)worker->gid : NOBODY);
+	snprintf(uid, sizeof(uid), "%u", worker->uid ? (unsigned int)worker->uid : WORKER_NOBODY);
+	snprintf(gid, sizeof(gid), "%u", worker->uid ? (unsigned int)worker->gid : WORKER_NOBODY);
 	snprintf(job, sizeof(job), "%" PRIu64, worker->job);
+	for (size_t i = 0; worker->details && worker->details[i] && i < MOST_DETAILS; i++)
+		argv[5 + i] = (char *)worker->details[i];
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attributes);
 	sigemptyset(&signals);
@@ -59,7 +66,8 @@ static int spawn(const struct worker *worker, int output, pid_t *pid)
 	for (size_t i = 0; i < worker->keep_count && !error; i++)
 		error = posix_spawn_file_actions_adddup2(&actions, worker->keep[i], worker->keep[i]);
 	if (!error)
-		error = posix_spawn(pid, "/proc/self/exe", &actions, &attributes, argv, no_environment);
+		error = posix_spawn(pid, worker->program ? worker->program : "/proc/self/exe", &actions,
+				    &attributes, argv, no_environment);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	return -error;
@@ -77,61 +85,102 @@ static int wait_ready(int fd, uint64_t deadline_ms)
 	return read(fd, &byte, 1) == 1 && byte == WORKER_READY ? 0 : -ECHILD;
 }
 
-/* Everything until end of file. */
-static int collect(int fd, uint64_t deadline_ms, size_t max, char **output, size_t *size)
+/* Where the output goes: memory, or a file. */
+struct sink {
+	int file; /* -1: memory */
+	char *text;
+	size_t used, capacity;
+};
+
+/* Room for the next bytes, one kept for a NUL in memory. */
+static int make_room(struct sink *sink)
 {
-	char *text = NULL;
-	size_t used = 0, capacity = 0;
-	int error = 0;
+	size_t larger = sink->capacity ? sink->capacity * 2 : CHUNK;
+	char *grown;
 
-	for (;;) {
-		struct pollfd wait = {.fd = fd, .events = POLLIN};
-		uint64_t now = now_ms();
-		ssize_t got;
-
-		if (used + 1 >= capacity) {
-			size_t larger = capacity ? capacity * 2 : 16384;
-			char *grown = realloc(text, larger);
-
-			if (!grown) {
-				error = -ENOMEM;
-				break;
-			}
-			text = grown;
-			capacity = larger;
-		}
-		if (now >= deadline_ms || poll(&wait, 1, (int)(deadline_ms - now)) == 0) {
-			error = -ETIMEDOUT;
-			break;
-		}
-		got = read(fd, text + used, capacity - used - 1);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			error = -errno;
-		if (got <= 0)
-			break;
-		used += (size_t)got;
-		if (used > max) {
-			error = -EFBIG;
-			break;
-		}
-	}
-	if (error) {
-		free(text);
-		return error;
-	}
-	text[used] = 0;
-	*output = text;
-	*size = used;
+	if (sink->file >= 0 ? sink->text != NULL : sink->used + 1 < sink->capacity)
+		return 0;
+	grown = realloc(sink->text, larger);
+	if (!grown)
+		return -ENOMEM;
+	sink->text = grown;
+	sink->capacity = larger;
 	return 0;
 }
 
-int worker__run(const struct worker *worker, char **output, size_t *size)
+static int write_all(int file, const char *bytes, size_t count)
+{
+	while (count) {
+		ssize_t done = write(file, bytes, count);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return done ? -errno : -EIO;
+		bytes += done;
+		count -= (size_t)done;
+	}
+	return 0;
+}
+
+/* What there is to read; 0 at the end. */
+static ssize_t take(struct sink *sink, int fd)
+{
+	bool memory = sink->file < 0;
+	ssize_t got = read(fd, sink->text + (memory ? sink->used : 0),
+			   memory ? sink->capacity - sink->used - 1 : sink->capacity);
+	int error = got < 0 ? -errno : 0;
+
+	if (got > 0 && !memory)
+		error = write_all(sink->file, sink->text, (size_t)got);
+	if (error)
+		return error;
+	sink->used += (size_t)got;
+	return got;
+}
+
+static int await_output(int fd, uint64_t deadline_ms, const atomic_bool *unwanted)
+{
+	struct pollfd wait = {.fd = fd, .events = POLLIN};
+
+	for (;;) {
+		uint64_t now = now_ms(), left = now < deadline_ms ? deadline_ms - now : 0;
+		int ready;
+
+		if (unwanted && atomic_load(unwanted))
+			return -ECANCELED;
+		if (!left)
+			return -ETIMEDOUT;
+		ready = poll(&wait, 1, (int)(unwanted && left > LOOK_MS ? LOOK_MS : left));
+		if (ready > 0 || (ready < 0 && errno != EINTR))
+			return ready < 0 ? -errno : 0;
+	}
+}
+
+/* Everything until end of file. */
+static int collect(int fd, uint64_t deadline_ms, const struct worker *worker, struct sink *sink)
+{
+	for (;;) {
+		int error = make_room(sink);
+		ssize_t got;
+
+		if (!error)
+			error = await_output(fd, deadline_ms, worker->unwanted);
+		if (error)
+			return error;
+		got = take(sink, fd);
+		if (got == -EINTR)
+			continue;
+		if (got <= 0)
+			return (int)got;
+		if (sink->used > worker->max_output)
+			return -EFBIG;
+	}
+}
+
+static int run(const struct worker *worker, struct sink *sink)
 {
 	uint64_t deadline_ms;
-	char *text = NULL;
-	size_t used = 0;
 	int pipe_fds[2], status = 0, error;
 	pid_t pid;
 
@@ -149,7 +198,7 @@ int worker__run(const struct worker *worker, char **output, size_t *size)
 	error = wait_ready(pipe_fds[0], deadline_ms);
 	fork_gate__fork_end();
 	if (!error)
-		error = collect(pipe_fds[0], deadline_ms, worker->max_output, &text, &used);
+		error = collect(pipe_fds[0], deadline_ms, worker, sink);
 	close(pipe_fds[0]);
 	/* It has closed its output: either it is ending or it misbehaves. */
 	if (error)
@@ -163,11 +212,29 @@ int worker__run(const struct worker *worker, char **output, size_t *size)
 	}
 	if (!error && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
 		error = -ECHILD;
+	return error;
+}
+
+int worker__run(const struct worker *worker, char **output, size_t *size)
+{
+	struct sink sink = {.file = -1};
+	int error = run(worker, &sink);
+
 	if (error) {
-		free(text);
+		free(sink.text);
 		return error;
 	}
-	*output = text;
-	*size = used;
+	sink.text[sink.used] = 0;
+	*output = sink.text;
+	*size = sink.used;
 	return 0;
+}
+
+int worker__run_into(const struct worker *worker, int file)
+{
+	struct sink sink = {.file = file};
+	int error = run(worker, &sink);
+
+	free(sink.text);
+	return error;
 }

@@ -8,11 +8,14 @@
 #ifndef GRAIND_WORKER_H
 #define GRAIND_WORKER_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#define WORKER_READY '\n' /* what a worker writes first */
+#include "daemon/common/render_worker.h"
+
+#define WORKER_NOBODY 65534u
 #define WORKER_SYMBOLIZE "--worker-symbolize"
 #define WORKER_SUMMARY "--worker-summary"
 #define WORKER_PLAN "--worker-plan"
@@ -22,15 +25,18 @@
 	"file"
 
 struct worker {
-	const char *work; /* WORKER_... */
-	uint64_t job;	  /* for the summary */
-	uid_t uid;	  /* whose rights it has; nobody's when root */
+	const char *program;	    /* its file; NULL: graind's own */
+	const char *work;	    /* WORKER_..., or what the other program takes */
+	const char *const *details; /* further arguments, ended by NULL; may be NULL */
+	uint64_t job;		    /* for the summary */
+	uid_t uid;		    /* whose rights it has; nobody's when root */
 	gid_t gid;
 	int input;	 /* its standard input */
 	const int *keep; /* further descriptors that it has under the same numbers */
 	size_t keep_count;
 	unsigned int seconds; /* it is killed after that */
 	size_t max_output;
+	const atomic_bool *unwanted; /* it is killed when this becomes true; may be NULL */
 };
 
 /*
@@ -38,12 +44,11 @@ struct worker {
  * with NUL). -ETIMEDOUT, -EFBIG, -ECHILD it failed; *output is then untouched.
  */
 int worker__run(const struct worker *worker, char **output, size_t *size);
+/* The same with the output in a file. -ECANCELED: it was unwanted. */
+int worker__run_into(const struct worker *worker, int file);
 
 /* In the worker: main() when argv[1] is a WORKER_... . */
 int worker__main(int argc, char **argv);
-
-/* Gives up every right but those of the user; 0, or a negative errno. */
-int worker__confine(uid_t uid, gid_t gid);
 
 /* What each kind does: stdin -> stdout; the exit status. */
 int worker__symbolize(void);

@@ -18,8 +18,7 @@ int worker__summary(uint64_t job)
 	struct grain_error err = {.text = ""};
 	int status = 1;
 
-	/* The link leads to the open file, whatever its name has become. */
-	if (grain_graph__load("/proc/self/fd/0", &opts, &graph, &err) == 0) {
+	if (grain_graph__load_fd(STDIN_FILENO, "the trace", &opts, &graph, &err) == 0) {
 		status = grain_graph__write_summary_json(graph, job, stdout) != 0;
 	} else {
 		json_t *answer = json_pack("{s:s}", "error", err.text);

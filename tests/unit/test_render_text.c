@@ -47,7 +47,8 @@ static void test_escapes(void)
 
 static void test_columns(void)
 {
-	static const struct columns_column columns[] = {{"NAME", true, true}, {"n", false, false}};
+	static const struct columns_column columns[] = {{.title = "NAME", .left = true, .cuttable = true},
+							{.title = "n"}};
 	struct columns table;
 	char *data = NULL;
 	size_t length = 0;
@@ -199,7 +200,7 @@ static void test_task_profile(void)
 		"\nimpl. barrier fib.c:20 - 2 300 ns 830 ns 64 20 16\n",
 		"\ntaskwait unknown fib.c:8 1 90 ns 190 ns 53 5.3 42\n",
 		"\n0.p0 fib.c:20 2 650 ns 3 1.14 2 64 20 16\n",
-		"\n 2 2 300 ns 150 ns 100 ns 200 ns 150 ns 0 ns 0 ns\n",
+		"\n 2 2 300 ns 150 ns 100 ns 200 ns 150 ns 0 ns 0 ns ################\n",
 	};
 	static const unsigned widths[] = {80, 120};
 	struct render_text_opts opts = {.columns = 80};

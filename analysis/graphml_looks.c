@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Nodes and edges as yEd shows them: place, shape, colours and label, in its
+ * own elements beside the typed attributes x and y.
+ */
+#include "analysis/grain_export.h"
+#include "analysis/graphml.h"
+
+#include <math.h>
+
+enum look_key { LOOK_X, LOOK_Y, LOOK_NODE, LOOK_EDGE };
+
+/* Points; of what executes the floor of its height. */
+#define CIRCLE 14.0
+#define FLOOR 8.0
+/* Shares of a node's room. */
+#define WIDEST 0.8
+#define TALLEST 0.7
+
+static const struct {
+	const char *shape, *fill;
+} looks[] = {
+	[GRAIN_REDUCED_CONTEXT] = {"rectangle", "#DCE6F2"},	[GRAIN_REDUCED_FORK] = {"ellipse", "#3F9B57"},
+	[GRAIN_REDUCED_REGION] = {"ellipse", "#3F9B57"},	[GRAIN_REDUCED_JOIN] = {"ellipse", "#E08A1E"},
+	[GRAIN_REDUCED_BOOKKEEPING] = {"rectangle", "#2F8F9D"},
+};
+#define FLAGGED "#F4B183"
+#define CRITICAL "#C0202A"
+#define BORDER "#555555"
+
+static const struct {
+	const char *colour, *style;
+} edges[] = {
+	[GRAIN_REDUCED_CREATION] = {"#3F9B57", "line"},
+	[GRAIN_REDUCED_CONTINUATION] = {"#888888", "line"},
+	[GRAIN_REDUCED_SYNCHRONIZATION] = {"#E08A1E", "line"},
+	[GRAIN_REDUCED_DEPENDENCE] = {"#7A4FA3", "dashed"},
+};
+
+static void begin_data(struct export *e, unsigned key)
+{
+	PUT(e, "<data key=\"d");
+	json_out__uint(e->out, key);
+	PUT(e, "\">");
+}
+
+void graphml__declare_looks(struct export *e, unsigned key)
+{
+	static const char *const keys[GRAPHML_LOOK_KEYS] = {
+		[LOOK_X] = "\" for=\"node\" attr.name=\"x\" attr.type=\"double\"/>\n",
+		[LOOK_Y] = "\" for=\"node\" attr.name=\"y\" attr.type=\"double\"/>\n",
+		[LOOK_NODE] = "\" for=\"node\" yfiles.type=\"nodegraphics\"/>\n",
+		[LOOK_EDGE] = "\" for=\"edge\" yfiles.type=\"edgegraphics\"/>\n",
+	};
+
+	for (unsigned i = 0; i < GRAPHML_LOOK_KEYS; i++) {
+		PUT(e, "<key id=\"d");
+		json_out__uint(e->out, key + i);
+		export__text(e, keys[i]);
+	}
+}
+
+static void put_length(struct export *e, const char *name, double value)
+{
+	export__text(e, name);
+	json_out__double(e->out, round(value * 100) / 100);
+	PUT(e, "\"");
+}
+
+static void put_geometry(struct export *e, const struct graphml_look *look, const struct grain_position *at)
+{
+	const struct grain_positions *p = e->positions;
+	double width = CIRCLE, height = CIRCLE;
+
+	if (look->kind == GRAIN_REDUCED_CONTEXT || look->kind == GRAIN_REDUCED_BOOKKEEPING) {
+		width = p->width * WIDEST;
+		height = fmin(fmax(FLOOR, (double)look->own_ns * p->px_per_ns), p->height * TALLEST);
+	}
+	put_length(e, "<y:Geometry x=\"", at->x - width / 2);
+	put_length(e, " y=\"", at->y - height / 2);
+	put_length(e, " width=\"", width);
+	put_length(e, " height=\"", height);
+	PUT(e, "/>");
+}
+
+void graphml__node_look(struct export *e, unsigned key, struct node node, const struct graphml_look *look)
+{
+	const struct grain_position *at =
+		node.prefix == 'j' ? &e->positions->joins[node.index] : &e->positions->nodes[node.index];
+
+	begin_data(e, key + LOOK_NODE);
+	PUT(e, "<y:ShapeNode>");
+	put_geometry(e, look, at);
+	PUT(e, "<y:Fill color=\"");
+	export__text(e, look->flagged ? FLAGGED : looks[look->kind].fill);
+	PUT(e, "\"/><y:BorderStyle type=\"line\" color=\"");
+	export__text(e, look->critical ? CRITICAL : BORDER);
+	PUT(e, "\" width=\"");
+	export__text(e, look->critical ? "2.5" : "1");
+	PUT(e, "\"/>");
+	if (look->definition != GRAIN_NONE) {
+		PUT(e, "<y:NodeLabel fontSize=\"9\" autoSizePolicy=\"node_width\" "
+		       "configuration=\"CroppingLabel\">");
+		export__xml(e, e->graph->definitions[look->definition].source);
+		PUT(e, "</y:NodeLabel>");
+	}
+	PUT(e, "<y:Shape type=\"");
+	export__text(e, looks[look->kind].shape);
+	PUT(e, "\"/></y:ShapeNode></data>");
+	/* After the graphics: readers that take a place from there as well end with the centre. */
+	begin_data(e, key + LOOK_X);
+	json_out__double(e->out, at->x);
+	PUT(e, "</data>");
+	begin_data(e, key + LOOK_Y);
+	json_out__double(e->out, at->y);
+	PUT(e, "</data>");
+}
+
+void graphml__edge_look(struct export *e, unsigned key, enum grain_reduced_edge_kind kind, bool critical)
+{
+	begin_data(e, key + LOOK_EDGE);
+	PUT(e, "<y:PolyLineEdge><y:LineStyle color=\"");
+	export__text(e, critical ? CRITICAL : edges[kind].colour);
+	PUT(e, "\" type=\"");
+	export__text(e, edges[kind].style);
+	PUT(e, "\" width=\"");
+	export__text(e, critical ? "2" : "1");
+	PUT(e, "\"/><y:Arrows source=\"none\" target=\"standard\"/></y:PolyLineEdge></data>");
+}

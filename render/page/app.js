@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the parts of the page share. Keys:
+ *   view        a name of PROBLEMS, "definition", "thread" or "time"
+ *   selected    a context or NONE
+ *   hovered     a context or NONE
+ *   definition  the selected definition or NONE
+ *   brush       null, or { definition, from, to } in ns of exec
+ *   filter      only grains with the view's problem
+ *   theme       "light" or "dark"
+ *   ready       the columns are loaded
+ * and what parts make up between themselves. Listeners are called when a value
+ * changes; what can be linked to is also in location.hash.
+ */
+class App {
+	constructor(data) {
+		this.data = data;
+		this.values = new Map();
+		this.listeners = new Map();
+		this.dark = matchMedia("(prefers-color-scheme: dark)");
+		this.theme_chosen = false;
+		for (const [key, value] of Object.entries({
+			view: this.first_view(), selected: NONE, hovered: NONE, definition: NONE, brush: null,
+			filter: false, ready: false, theme: this.dark.matches ? "dark" : "light",
+		}))
+			this.values.set(key, value);
+		this.dark.addEventListener("change", () => {
+			if (!this.theme_chosen)
+				this.set("theme", this.dark.matches ? "dark" : "light");
+		});
+		this.hash_written = -Infinity;
+		this.read_hash();
+		addEventListener("hashchange", () => this.read_hash());
+		this.on("ready", () => this.read_hash());
+		for (const key of ["view", "selected", "definition", "brush", "filter", "theme"])
+			this.on(key, () => this.write_hash_soon());
+	}
+
+	get(key) {
+		return this.values.get(key);
+	}
+
+	set(key, value) {
+		if (this.values.get(key) === value)
+			return;
+		this.values.set(key, value);
+		for (const fn of this.listeners.get(key) || []) {
+			try {
+				fn(value);
+			} catch (error) {
+				console.error(key, error);
+			}
+		}
+	}
+
+	/* Called on every change; of `ready`, at once when it is so already. */
+	on(key, fn) {
+		if (key === "ready" && this.get("ready"))
+			fn(true);
+		if (!this.listeners.has(key))
+			this.listeners.set(key, []);
+		this.listeners.get(key).push(fn);
+	}
+
+	choose_theme(theme) {
+		this.theme_chosen = true;
+		document.documentElement.dataset.theme = theme;
+		this.set("theme", theme);
+	}
+
+	/* The context with this identifier, NONE when there is none (yet). */
+	find(id) {
+		return this.get("ready") ? this.data.find(id) : NONE;
+	}
+
+	/* The entry of summary.definitions. */
+	profile(definition) {
+		return this.data.summary.definitions.find((d) => d.definition === definition) || null;
+	}
+
+	/* { source, func } of a definition, of grains or not. */
+	place(definition) {
+		const { source, function: func } = this.data.report.definitions[definition] || {};
+
+		return this.profile(definition) || { source, func };
+	}
+
+	/* The definition at a source line, that of grains with most time before others; NONE. */
+	definition_at(source) {
+		const found = source && this.data.summary.definitions.find((d) => d.source === source);
+
+		if (found && found.definition !== null)
+			return found.definition;
+		return source ? this.data.report.definitions.findIndex((d) => d.source === source) : NONE;
+	}
+
+	/* Problems that there are values of, most time at stake first, then most grains. */
+	ranked_problems() {
+		const { problems, advice } = this.data.summary;
+		const stake = (name) => {
+			const first = advice.findIndex((a) => a.problem === name);
+
+			return first < 0 ? advice.length : first;
+		};
+
+		return PROBLEMS.filter((name) => problems[name] && problems[name].available)
+			.sort((a, b) => stake(a) - stake(b));
+	}
+
+	/* As render/view.c: by time at stake, or the first that has something to show. */
+	first_view() {
+		const { problems, advice } = this.data.summary, asked = this.data.report.view;
+
+		if (VIEWS.includes(asked))
+			return asked;
+		const at_stake = advice.find((a) => a.problem && problems[a.problem] && problems[a.problem].available);
+
+		if (at_stake)
+			return at_stake.problem;
+		return PROBLEMS.find((name) => problems[name] && problems[name].available && problems[name].grains) ||
+			"definition";
+	}
+
+	read_hash() {
+		const hash = new URLSearchParams(location.hash.slice(1));
+		const number = (text) => /^\d+$/.test(text) ? Number(text) : NONE;
+
+		if (VIEWS.includes(hash.get("view")))
+			this.set("view", hash.get("view"));
+		if (hash.get("theme") === "light" || hash.get("theme") === "dark")
+			this.choose_theme(hash.get("theme"));
+		if (hash.has("filter"))
+			this.set("filter", hash.get("filter") === "1");
+		if (hash.has("definition"))
+			this.set("definition", number(hash.get("definition")));
+		if (hash.has("brush")) {
+			const [, definition, from, to] = /^(\d+):([\d.]+)-([\d.]+)$/.exec(hash.get("brush")) || [];
+			const old = this.get("brush");
+
+			if (definition && !(old && this.hash_of_brush(old) === hash.get("brush")))
+				this.set("brush", { definition: Number(definition), from: Number(from), to: Number(to) });
+		}
+		if (hash.has("selected") && this.get("ready"))
+			this.set("selected", this.find(hash.get("selected")));
+	}
+
+	hash_of_brush(brush) {
+		return brush.definition + ":" + brush.from + "-" + brush.to;
+	}
+
+	/* At once, but not oftener than browsers let themselves be told: not of every step of a drag. */
+	write_hash_soon() {
+		const wait = this.hash_written + 200 - performance.now();
+
+		clearTimeout(this.hash_timer);
+		if (wait > 0)
+			this.hash_timer = setTimeout(() => this.write_hash(), wait);
+		else
+			this.write_hash();
+	}
+
+	write_hash() {
+		const hash = new URLSearchParams(location.hash.slice(1));
+		const put = (key, value) => value === null ? hash.delete(key) : hash.set(key, value);
+		const selected = this.get("selected"), definition = this.get("definition"), brush = this.get("brush");
+
+		put("view", this.get("view"));
+		put("theme", this.theme_chosen ? this.get("theme") : null);
+		put("filter", this.get("filter") ? "1" : null);
+		put("definition", definition === NONE ? null : definition);
+		put("brush", brush ? this.hash_of_brush(brush) : null);
+		if (this.get("ready"))
+			put("selected", selected === NONE ? null : this.data.id(selected));
+		this.hash_written = performance.now();
+		history.replaceState(null, "", "#" + hash);
+	}
+}

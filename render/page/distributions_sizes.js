@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How many iterations the chunks of a loop have, where their bounds are known. */
+const SIZE_BINS = 24, SIZE_BARS_LEAST = 8;
+
+/* Sorted, of the chunks of a definition. */
+function chunk_sizes(report, definition) {
+	const sizes = [];
+
+	for (let c = 0; report.lower && c < report.count; c++)
+		if (report.kind[c] === CHUNK && report.definition[c] === definition && !Number.isNaN(report.lower[c]))
+			sizes.push((Math.abs(report.upper[c] - report.lower[c]) + 1) * report.chunks[c]);
+	return by_steps(report, definition, Float64Array.from(sizes).sort());
+}
+
+/* Loops that step by more than 1 have fewer iterations than their bounds say. */
+function by_steps(report, definition, sorted) {
+	const { summary } = report, { source } = summary.definitions.find((d) => d.definition === definition);
+	const loops = summary.loops.filter((l) => l.source === source);
+	const iterations = loops.reduce((sum, l) => sum + (l.iterations || NaN), 0);
+	const chunks = loops.reduce((sum, l) => sum + l.chunks, 0), all = sorted.reduce((sum, n) => sum + n, 0);
+	const step = all / iterations;
+
+	if (chunks !== sorted.length || !(step > 1.5))
+		return sorted;
+	return sorted.map((n) => Math.max(1, Math.round(n / step)));
+}
+
+/* null: the definition has no such chunks. */
+function sizes_node(app, profile) {
+	const sorted = profile.kind === "loop" ? chunk_sizes(app.data, profile.definition) : [];
+
+	if (!sorted.length)
+		return null;
+	if (sorted[0] === sorted[sorted.length - 1])
+		return dom_node("div", { class: "dist-sizes dist-numbers" },
+			"every chunk has " + format_plural(sorted[0], "iteration"));
+	const bins = histogram_of(sorted, SIZE_BINS), most = Math.max(...bins.map((bin) => bin.count));
+	/* Few bars stand in the middle instead of being wide. */
+	const width = 100 / Math.max(bins.length, SIZE_BARS_LEAST), left = (100 - width * bins.length) / 2;
+	const name = (bin) => bin.from === bin.to ? format_count(bin.from)
+		: format_count(bin.from) + "–" + format_count(bin.to);
+	const bars = bins.map(({ count }, i) => {
+		const height = count ? Math.max(2, count / most * (PLOT_HEIGHT - 10)) : 0;
+
+		return svg_node("rect", {
+			class: "dist-bar", x: left + (i + 0.08) * width, width: width * 0.84, y: PLOT_HEIGHT - 3 - height, height,
+		}, svg_node("title", {}, name(bins[i]) + " iterations: " + format_plural(count, "chunk")));
+	});
+	const labels = [...new Set([0, Math.floor((bins.length - 1) / 2), bins.length - 1])];
+	const plot = plot_node(...bars);
+
+	plot.removeAttribute("aria-hidden");
+	plot.setAttribute("role", "img");
+	plot.setAttribute("aria-label", "Iterations of a chunk: from " + format_count(sorted[0]) + " to " +
+		format_count(sorted[sorted.length - 1]) + ", median " + format_count(quantile(sorted, 0.5)));
+	return dom_node("div", { class: "dist-sizes" },
+		dom_node("div", { class: "dist-numbers" }, "iterations of a chunk · median " +
+			format_count(quantile(sorted, 0.5)) + " · most " + format_count(sorted[sorted.length - 1])),
+		dom_node("div", { class: "dist-plot still" }, plot),
+		ticks_node(labels.map((i) => ({ part: (left + (i + 0.5) * width) / 100, label: name(bins[i]) }))));
+}

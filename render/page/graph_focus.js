@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which groups are drawn and open: `focus` is drawn alone, with what is open
+ * in it. Starts at the largest family with the problem, not at the whole
+ * nesting of the program.
+ */
+const PATH_MOST = 7, OPENED_MOST = 24;
+
+class Graph_focus {
+	constructor(app, groups) {
+		this.app = app;
+		this.groups = groups;
+		this.open = new Set();
+		this.most = new Map();
+		this.keep = NONE;
+		this.focus = groups.root();
+	}
+
+	/* What weighs in a group: grains with the problem shown, or all. */
+	weight(group) {
+		const view = this.app.get("view");
+
+		return PROBLEMS.includes(view) && this.groups.flagged(this.groups.root(), view)
+			? this.groups.flagged(group, view) : this.groups.sums(group).grains;
+	}
+
+	heaviest(group) {
+		let best = null;
+
+		for (const { group: inner } of this.groups.members(group))
+			if (inner && (!best || this.weight(inner) > this.weight(best)))
+				best = inner;
+		return best && this.weight(best) > 0 ? best : null;
+	}
+
+	/* Down while nearly everything is in one member; then the heaviest groups are opened while it `fits()`. */
+	start(fits) {
+		const root = this.groups.root();
+		let at = root, inner = this.heaviest(root);
+
+		this.focus = root;
+		for (let depth = 0; inner && depth < 200; depth++) {
+			if (this.weight(inner) < 0.9 * this.weight(at))
+				break;
+			at = inner;
+			if (at.kind === "family" || at.kind === "region")
+				this.focus = at;
+			inner = this.heaviest(at);
+		}
+		this.open.clear();
+		this.open.add(this.focus.key);
+		const closed = this.groups_in(this.focus);
+
+		for (let tried = 0; tried < OPENED_MOST && closed.length; tried++) {
+			closed.sort((a, b) => this.weight(b) - this.weight(a));
+			const group = closed.shift();
+
+			if (!this.weight(group))
+				return;
+			this.open.add(group.key);
+			if (fits())
+				closed.push(...this.groups_in(group));
+			else
+				this.open.delete(group.key);
+		}
+	}
+
+	/* From the focus, level by level, about `most` groups and all of their members; returns how many. */
+	open_many(most) {
+		const queue = [this.focus];
+		let count = 0;
+
+		for (let i = 0; i < queue.length && count < most; i++, count++) {
+			this.open.add(queue[i].key);
+			this.most.set(queue[i].key, Infinity);
+			queue.push(...this.groups_in(queue[i]));
+		}
+		return count;
+	}
+
+	groups_in(group) {
+		return this.groups.members(group).filter((m) => m.group).map((m) => m.group);
+	}
+
+	toggle(group) {
+		if (this.open.has(group.key) && group !== this.focus)
+			this.open.delete(group.key);
+		else
+			this.open.add(group.key);
+	}
+
+	set_focus(group) {
+		this.focus = group;
+		this.open.add(group.key);
+	}
+
+	up() {
+		const parent = this.groups.parent_of(this.focus);
+
+		if (parent)
+			this.set_focus(parent);
+		return parent !== null;
+	}
+
+	/* Opens what is around it; the focus goes where not too much is nested around it. */
+	open_path(group, context) {
+		const path = this.groups.path(group);
+		let from = path.indexOf(this.focus);
+
+		if (from < 0 || path.length - from > PATH_MOST) {
+			from = Math.max(0, path.length - 4);
+			while (from > 0 && path[from].kind !== "family")
+				from--;
+			this.focus = path[from];
+		}
+		for (const g of path.slice(from))
+			this.open.add(g.key);
+		this.keep = context;
+	}
+}

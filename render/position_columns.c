@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Columns: a chain has one of its own, what is below it stands in columns
+ * beside each other, but where levels are apart columns are used again. A
+ * chain stands in the middle of what is below it unless one of its nodes is on
+ * a level with that; then it stands left of it.
+ */
+#include "render/positions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct chain {
+	uint32_t parent;       /* chain, GRAIN_NONE */
+	uint32_t low, high;    /* levels of it and all below it; low > high: none */
+	uint32_t first, count; /* its nodes' levels, ascending */
+	double width;	       /* columns of it and all below it */
+	double offset;	       /* of its left edge, from its parent's */
+	double own;	       /* its column's centre, from its left edge */
+};
+
+struct columns {
+	const struct position_graph *p;
+	struct chain *chains;
+	size_t count;
+	uint32_t *chain_of; /* by node */
+	uint32_t *levels;   /* by chain, then ascending */
+	uint32_t *first;    /* by chain: of its children; roots are those of the chain after the last */
+	uint32_t *children;
+};
+
+static int compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void gather_levels(struct columns *c, const uint32_t *levels)
+{
+	uint32_t at = 0;
+
+	for (size_t i = 0; i < c->p->nodes; i++)
+		c->chains[c->chain_of[i]].count++;
+	for (size_t i = 0; i < c->count; i++) {
+		c->chains[i].first = at;
+		at += c->chains[i].count;
+		c->chains[i].count = 0;
+	}
+	for (size_t i = 0; i < c->p->nodes; i++) {
+		struct chain *chain = &c->chains[c->chain_of[i]];
+
+		c->levels[chain->first + chain->count++] = levels[i];
+	}
+	for (size_t i = 0; i < c->count; i++) {
+		struct chain *chain = &c->chains[i];
+
+		qsort(c->levels + chain->first, chain->count, sizeof(*c->levels), compare);
+		chain->low = chain->count ? c->levels[chain->first] : UINT32_MAX;
+		chain->high = chain->count ? c->levels[chain->first + chain->count - 1] : 0;
+	}
+}
+
+static bool has_level_in(const struct columns *c, const struct chain *chain, uint32_t low, uint32_t high)
+{
+	size_t from = chain->first, to = chain->first + (size_t)chain->count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (c->levels[middle] < low)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < chain->first + (size_t)chain->count && c->levels[from] <= high;
+}
+
+/* Children whose levels overlap, however indirectly, side by side: from `at` on, to where the next begin. */
+static size_t place_group(struct columns *c, const uint32_t *children, size_t count, size_t at, double *width,
+			  uint32_t *low, uint32_t *high)
+{
+	*width = 0;
+	*low = UINT32_MAX;
+	*high = 0;
+	for (; at < count; at++) {
+		struct chain *child = &c->chains[children[at]];
+
+		if (child->low > child->high)
+			continue;
+		if (*width > 0 && child->low > *high)
+			break;
+		child->offset = *width;
+		*width += child->width;
+		*low = child->low < *low ? child->low : *low;
+		*high = child->high > *high ? child->high : *high;
+	}
+	return at;
+}
+
+/* The children are measured. */
+static void measure(struct columns *c, struct chain *chain, const uint32_t *children, size_t count)
+{
+	double widest = 0, width;
+	bool beside = false;
+	uint32_t low, high;
+
+	for (size_t at = 0; at < count;) {
+		at = place_group(c, children, count, at, &width, &low, &high);
+		widest = width > widest ? width : widest;
+		beside |= width > 0 && has_level_in(c, chain, low, high);
+		chain->low = low < chain->low ? low : chain->low;
+		chain->high = width > 0 && high > chain->high ? high : chain->high;
+	}
+	beside &= chain->count > 0;
+	/* Groups in the middle of the widest. */
+	for (size_t at = 0, past; at < count; at = past) {
+		past = place_group(c, children, count, at, &width, &low, &high);
+		for (size_t i = at; i < past; i++)
+			c->chains[children[i]].offset += (widest - width) / 2 + (beside ? 1 : 0);
+	}
+	chain->width = beside ? widest + 1 : widest > 1 ? widest : chain->count || widest > 0 ? 1 : 0;
+	chain->own = beside ? .5 : chain->width / 2;
+	if (!beside && widest < chain->width)
+		for (size_t i = 0; i < count; i++)
+			c->chains[children[i]].offset += (chain->width - widest) / 2;
+}
+
+static int index_children(struct columns *c)
+{
+	c->first = calloc(c->count + 3, sizeof(*c->first));
+	c->children = malloc((c->count + 1) * sizeof(*c->children));
+	if (!c->first || !c->children)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->count; i++)
+		c->first[(c->chains[i].parent == GRAIN_NONE ? c->count : c->chains[i].parent) + 1]++;
+	for (size_t i = 0, sum = 0; i <= c->count + 2; i++) {
+		uint32_t n = c->first[i];
+
+		c->first[i] = (uint32_t)sum;
+		sum += n;
+	}
+	for (size_t i = 0; i < c->count; i++) {
+		size_t parent = c->chains[i].parent == GRAIN_NONE ? c->count : c->chains[i].parent;
+
+		c->children[c->first[parent + 1]++] = (uint32_t)i;
+	}
+	return 0;
+}
+
+/* A chain for each context, in their order, and one for each node that is alone. */
+static int make_chains(struct columns *c, const uint32_t *parents, const uint32_t *levels)
+{
+	size_t alone = 0;
+
+	for (size_t i = 0; i < c->p->nodes; i++)
+		alone += c->p->chain[i] == GRAIN_NONE;
+	c->chains = calloc(c->p->contexts + alone + 2, sizeof(*c->chains));
+	c->chain_of = malloc((c->p->nodes + 1) * sizeof(*c->chain_of));
+	c->levels = malloc((c->p->nodes + 1) * sizeof(*c->levels));
+	if (!c->chains || !c->chain_of || !c->levels)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->p->contexts; i++)
+		c->chains[i].parent = parents[i] < i ? parents[i] : GRAIN_NONE;
+	c->count = c->p->contexts;
+	for (size_t i = 0; i < c->p->nodes; i++) {
+		c->chain_of[i] = c->p->chain[i];
+		if (c->p->chain[i] == GRAIN_NONE) {
+			c->chains[c->count].parent = GRAIN_NONE;
+			c->chain_of[i] = (uint32_t)c->count++;
+		}
+	}
+	gather_levels(c, levels);
+	return index_children(c);
+}
+
+int position_graph__columns(const struct position_graph *p, const uint32_t *parents, const uint32_t *levels,
+			    double *columns)
+{
+	struct columns c = {.p = p};
+	int error = make_chains(&c, parents, levels);
+
+	/* Children have larger numbers than their parents; the one after the last stands for all. */
+	for (size_t i = error ? 0 : c.count + 1; i-- > 0;)
+		measure(&c, &c.chains[i], c.children + c.first[i], c.first[i + 1] - c.first[i]);
+	for (size_t i = 0; i < c.count && !error; i++) {
+		struct chain *chain = &c.chains[i];
+
+		chain->offset += chain->parent == GRAIN_NONE ? c.chains[c.count].offset
+							     : c.chains[chain->parent].offset;
+	}
+	for (size_t i = 0; i < p->nodes && !error; i++)
+		columns[i] = c.chains[c.chain_of[i]].offset + c.chains[c.chain_of[i]].own;
+	free(c.chains);
+	free(c.chain_of);
+	free(c.levels);
+	free(c.first);
+	free(c.children);
+	return error;
+}

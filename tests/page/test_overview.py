@@ -1,0 +1,104 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the page says of the whole run is what `grainctl summary --json` says."""
+import re
+
+from browser import main
+from checks import check, same
+from inputs import PROBLEMS
+from shown import count_of, is_percent, is_ratio, is_time
+
+TILES = """[...document.querySelectorAll("#tiles [data-problem]")].map((e) => ({
+    problem: e.dataset.problem, text: e.innerText, absent: e.classList.contains("absent"), title: e.title,
+    number: (e.querySelector(".tile-number") || {firstChild: null}).firstChild?.data,
+    small: e.querySelector(".tile-number small")?.innerText, pressed: e.getAttribute("aria-pressed")}))"""
+
+
+def tiles(browser, report):
+    summary, name = report.summary["problems"], report.name + ": "
+    shown = {t["problem"]: t for t in browser.js(TILES)}
+    same(name + "a tile for each problem", set(shown), set(PROBLEMS))
+    wrong = []
+    for problem in PROBLEMS:
+        tile, known = shown[problem], summary[problem]
+        if not known["available"]:
+            if not (tile["absent"] and known["why"] in tile["text"] and tile["number"] is None):
+                wrong.append("%s is absent: %s; tile: %s" % (problem, known["why"], tile))
+            continue
+        percent, _, threshold = (tile["small"] or "").partition("%")
+        if tile["absent"] or count_of(tile["number"]) != known["grains"] or not is_percent(percent + "%", known["percent"] or 0) \
+                or not is_ratio(threshold.strip(" <>"), known["threshold"]):
+            wrong.append("%s is %s; tile: %s" % (problem, known, tile))
+    same(name + "tiles as in the JSON, absent ones with the reason", wrong, [])
+
+
+def verdict(browser, report):
+    summary, name = report.summary, report.name + ": "
+    text = browser.js("document.getElementById('verdict').innerText")
+    best = summary["advice"][0] if summary["advice"] else None
+    if best:
+        check(name + "the verdict names the place and what to do", (best["source"] or "") in text and best["text"] in text, text)
+    else:
+        check(name + "the verdict says that there is nothing to do", re.search("^No ", text), text)
+    facts = dict(re.findall(r"^(wall|work|span|average parallelism)\s+(.*)$", browser.js(
+        "[...document.querySelectorAll('.facts span')].map((e) => e.innerText).join('\\n')"), re.M))
+    check(name + "wall, work, span and average parallelism", len(facts) == 4 and is_time(facts["wall"], summary["wall_ns"]) and
+          is_time(facts["work"], summary["work_ns"]) and is_time(facts["span"], summary["span_ns"]) and
+          is_ratio(facts["average parallelism"], summary["average_parallelism"]), facts)
+    lost, incomplete = (re.search(r"([\d,]+) %ss? %s" % what, text) for what in (("event", "lost"), ("grain", "incomplete")))
+    check(name + "the truth line: lost events, incomplete grains, the cost", lost and incomplete and "measuring cost" in text and
+          count_of(lost.group(1)) == summary["events"]["lost"] and
+          count_of(incomplete.group(1)) == summary["grains"]["incomplete"], text)
+
+
+def examples(browser, inputs):
+    for report in inputs.logs() + [inputs.made(500), inputs.damaged()]:
+        browser.open(report)
+        tiles(browser, report)
+        verdict(browser, report)
+
+
+def views(browser, inputs):
+    """A click on a tile shows its problem everywhere, and the address says so."""
+    browser.open(inputs.made(500))
+    for problem in ("load_balance", "parallel_benefit"):
+        browser.click_on("#tiles [data-problem=%s]" % problem)
+        same("a click on a tile sets the view: " + problem, browser.js("[app.get('view'), location.hash.includes('view=' + a)]",
+                                                                      problem), [problem, True])
+        same("that tile alone is pressed: " + problem,
+             [t["problem"] for t in browser.js(TILES) if t["pressed"] == "true"], [problem])
+    browser.open(inputs.made(500), "view=scatter&theme=dark")
+    same("the view and the theme of the address are shown", browser.js("[app.get('view'), document.documentElement.dataset.theme]"),
+         ["scatter", "dark"])
+    browser.click_on("#theme")
+    same("the theme can be changed", browser.js("document.documentElement.dataset.theme"), "light")
+
+
+def lines(browser, inputs):
+    report = inputs.sourced()
+    browser.open(report, "view=instantaneous_parallelism")
+    rows = browser.js("""[...document.querySelectorAll("#lines tbody tr")].map((r) =>
+        [r.dataset.definition, ...[...r.cells].map((c) => c.innerText)])""")
+    definitions = {str(d["definition"]): d for d in report.summary["definitions"]}
+    wrong, flagged = [], []
+    for row in rows:
+        d = definitions[row[0]]
+        flagged.append(d["problems"]["instantaneous_parallelism"]["grains"])
+        if d["source"].rpartition("/")[2] not in row[1] or count_of(row[2]) != d["instances"] or not is_time(
+                row[4], d["exec_ns"]["sum"]) or not is_time(row[5], d["exec_ns"]["mean"]) or not is_time(
+                row[6], d["critical_path_ns"]) or not is_percent(row[3], d["problems"]["instantaneous_parallelism"]["percent"]):
+            wrong.append("%s: %s" % (row, d))
+    same("source lines as in the JSON", wrong, [])
+    check("all source lines, worst first", len(rows) == min(8, len(definitions)) and flagged == sorted(flagged, reverse=True), flagged)
+    browser.click_on("#lines tbody tr:nth-child(2) button")
+    source = definitions[rows[1][0]]["source"]
+    line = int(source.rpartition(":")[2])
+    marked = browser.js("[...document.querySelectorAll('#lines .marked')].map((e) => e.innerText.trim())")
+    check("the excerpt is that of the line clicked, whose text is text",
+          len(marked) == 1 and re.match(r'%d\s+line_%d\("<b>&amp;"\); /\* of a.c \*/' % (line, line), marked[0]), source, marked)
+    check("lines around it", browser.js("document.querySelectorAll('#lines .line').length") == 10)
+    same("its definition is selected everywhere", browser.js("app.get('definition')"), int(rows[1][0]))
+
+
+if __name__ == "__main__":
+    main(examples, views, lines)

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * time_render FILE layout|svg|page OUT [MAX_NODES]: one line of JSON with the
+ * seconds that drawing takes on one core, once the graph is loaded (load_s): the layout
+ * of every fragment, fork and join alone; a picture of at most MAX_NODES nodes;
+ * the page. The picture and the page are written to OUT.
+ */
+#include "render/layout.h"
+#include "render/render.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double now(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static long peak_kb(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[256];
+	long kb = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (strncmp(line, "VmHWM:", 6) == 0)
+			kb = atol(line + 6);
+	if (f)
+		fclose(f);
+	return kb;
+}
+
+static void use_one_core(void)
+{
+	cpu_set_t one;
+	int cpu = sched_getcpu();
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu < 0 ? 0 : cpu, &one);
+	/* Where that is not allowed, drawing still has only one thread. */
+	(void)sched_setaffinity(0, sizeof(one), &one);
+}
+
+static int lay_out(const struct grain_graph *graph, size_t *nodes)
+{
+	struct outline *outline = NULL;
+	struct scene scene = {0};
+	int error = outline__new(graph, &outline);
+
+	if (!error)
+		error = layout__full(outline, &scene);
+	if (!error)
+		error = layout__dependences(outline, &scene);
+	*nodes = scene.node_count;
+	scene__free(&scene);
+	outline__free(outline);
+	return error;
+}
+
+int main(int argc, char **argv)
+{
+	struct grain_graph *graph = NULL;
+	struct grain_error err = {.text = ""};
+	struct render_opts opts = {.format = RENDER_SVG};
+	double load_s, start, cpu, seconds, cpu_s;
+	size_t nodes = 0;
+	long before, bytes = 0;
+	FILE *out;
+	int error;
+
+	if (argc < 4 || argc > 5 ||
+	    (strcmp(argv[2], "layout") && strcmp(argv[2], "svg") && strcmp(argv[2], "page"))) {
+		fprintf(stderr, "usage: time_render FILE layout|svg|page OUT [MAX_NODES]\n");
+		return 2;
+	}
+	use_one_core();
+	start = now(CLOCK_MONOTONIC);
+	if (grain_graph__load(argv[1], NULL, &graph, &err)) {
+		fprintf(stderr, "time_render: %s\n", err.text);
+		return 1;
+	}
+	load_s = now(CLOCK_MONOTONIC) - start;
+	out = fopen(argv[3], "w");
+	if (!out) {
+		fprintf(stderr, "time_render: %s cannot be written\n", argv[3]);
+		return 1;
+	}
+	opts.max_nodes = argc == 5 ? (size_t)atol(argv[4]) : 0;
+	before = peak_kb();
+	start = now(CLOCK_MONOTONIC);
+	cpu = now(CLOCK_PROCESS_CPUTIME_ID);
+	if (argv[2][0] == 'l')
+		error = lay_out(graph, &nodes);
+	else if (argv[2][0] == 's')
+		error = render__graph(graph, &opts, out, &err);
+	else
+		error = render__page(graph, &opts, out, &err);
+	bytes = ftell(out);
+	if (fclose(out) != 0 || error) {
+		fprintf(stderr, "time_render: %s: %s\n", argv[2], err.text);
+		return 1;
+	}
+	seconds = now(CLOCK_MONOTONIC) - start;
+	cpu_s = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	printf("{\"grains\":%llu,\"nodes\":%zu,\"load_s\":%.4f,\"seconds\":%.4f,\"cpu_s\":%.4f,\"bytes\":%ld,"
+	       "\"loaded_kb\":%ld,\"peak_kb\":%ld}\n",
+	       (unsigned long long)grain_graph__totals(graph)->grains, nodes, load_s, seconds, cpu_s, bytes,
+	       before, peak_kb());
+	grain_graph__free(graph);
+	return 0;
+}
