@@ -86,7 +86,16 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+# gcc optimizes the analysis as a whole; what comes out is an ordinary object, so that linking stays cheap.
+ifeq ($(SAN)$(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
+$(ANALYSIS_OBJ): CFLAGS += -O3 -flto -fno-fat-lto-objects
+$(B)/analysis.o: $(ANALYSIS_OBJ)
+	$(say) LTO $@
+	$(Q)$(CC) $(CFLAGS) -O3 -w -flto=auto -r -flinker-output=nolto-rel -o $@ $^
+$(B)/libanalysis.a: $(B)/analysis.o
+else
 $(B)/libanalysis.a: $(ANALYSIS_OBJ)
+endif
 $(B)/librender.a: $(RENDER_OBJ)
 $(B)/libuprobes.a: $(UPROBES_OBJ)
 $(B)/libcommon.a: $(COMMON_OBJ)
@@ -123,7 +132,6 @@ $(PAGE): render/page/head.html render/page/body.html $(PAGE_STYLES) $(PAGE_SCRIP
 	base-uri 'none'; form-action 'none'\">"; \
 		printf '<style>'; cat $@.css; echo '</style>'; cat render/page/body.html; echo '<!--DATA-->'; \
 		printf '<script>'; cat $@.js; echo '</script>'; echo '</body></html>'; } > $@
-$(B)/render/page_template.o: CPPFLAGS += -DPAGE_TEMPLATE_FILE='"$(PAGE)"'
 $(B)/render/page_template.o: $(PAGE)
 
 $(B)/graind: $(GRAIND_OBJ) $(B)/libcommon.a $(B)/libuprobes.a $(B)/libanalysis.a

@@ -490,7 +490,7 @@ void graphml__edge(struct export *e, struct node from, struct node to, enum grai
 	put_text(e, KEY_EDGE_KIND, edge_kinds[kind]);
 	put_truth(e, KEY_EDGE_CRITICAL, critical);
 	if (e->positions)
-		graphml__edge_look(e, KEY_LOOK, kind, critical);
+		graphml__edge_look(e, KEY_LOOK, from, to, kind, critical);
 	PUT(e, "</edge>\n");
 }
 

@@ -28,7 +28,8 @@ struct graphml_look {
 enum { GRAPHML_LOOK_KEYS = 4 };
 void graphml__declare_looks(struct export *e, unsigned key);
 void graphml__node_look(struct export *e, unsigned key, struct node node, const struct graphml_look *look);
-void graphml__edge_look(struct export *e, unsigned key, enum grain_reduced_edge_kind kind, bool critical);
+void graphml__edge_look(struct export *e, unsigned key, struct node from, struct node to,
+			enum grain_reduced_edge_kind kind, bool critical);
 
 /* graphml_edges.c: of the graph with every node. */
 void graphml__full_edges(struct export *e);

@@ -83,10 +83,14 @@ static void put_geometry(struct export *e, const struct graphml_look *look, cons
 	PUT(e, "/>");
 }
 
+static const struct grain_position *place_of(const struct export *e, struct node node)
+{
+	return node.prefix == 'j' ? &e->positions->joins[node.index] : &e->positions->nodes[node.index];
+}
+
 void graphml__node_look(struct export *e, unsigned key, struct node node, const struct graphml_look *look)
 {
-	const struct grain_position *at =
-		node.prefix == 'j' ? &e->positions->joins[node.index] : &e->positions->nodes[node.index];
+	const struct grain_position *at = place_of(e, node);
 
 	begin_data(e, key + LOOK_NODE);
 	PUT(e, "<y:ShapeNode>");
@@ -116,10 +120,25 @@ void graphml__node_look(struct export *e, unsigned key, struct node node, const 
 	PUT(e, "</data>");
 }
 
-void graphml__edge_look(struct export *e, unsigned key, enum grain_reduced_edge_kind kind, bool critical)
+/* Down the column where it begins, then over to where it ends. */
+static void put_path(struct export *e, const struct grain_position *from, const struct grain_position *to)
+{
+	PUT(e, "<y:Path sx=\"0\" sy=\"0\" tx=\"0\" ty=\"0\">");
+	if (from->x != to->x && to->y - from->y > 1.5 * e->positions->height) {
+		put_length(e, "<y:Point x=\"", from->x);
+		put_length(e, " y=\"", to->y - e->positions->height / 2);
+		PUT(e, "/>");
+	}
+	PUT(e, "</y:Path>");
+}
+
+void graphml__edge_look(struct export *e, unsigned key, struct node from, struct node to,
+			enum grain_reduced_edge_kind kind, bool critical)
 {
 	begin_data(e, key + LOOK_EDGE);
-	PUT(e, "<y:PolyLineEdge><y:LineStyle color=\"");
+	PUT(e, "<y:PolyLineEdge>");
+	put_path(e, place_of(e, from), place_of(e, to));
+	PUT(e, "<y:LineStyle color=\"");
 	export__text(e, critical ? CRITICAL : edges[kind].colour);
 	PUT(e, "\" type=\"");
 	export__text(e, edges[kind].style);

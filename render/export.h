@@ -11,7 +11,8 @@ struct export_opts {
 	void *progress_ctx;
 };
 
-/* Perfetto's trace format (TracePacket). 0 or a negative errno with *err filled. */
+/* Perfetto's trace format (TracePacket). 0 or a negative errno; *err says more where there
+ * is more to say. */
 int export__perfetto(const struct grain_graph *graph, const struct export_opts *opts, FILE *out,
 		     struct grain_error *err);
 

@@ -515,9 +515,14 @@ int export__otf2(const struct grain_graph *graph, const struct export_opts *opts
 	memset(&library, 0, sizeof(library));
 	OTF2_Error_RegisterCallback(keep_error, NULL);
 	error = fill(&o);
+	if (!error && !o.slices.thread_count) {
+		/* Readers refuse an archive without locations. */
+		error = -ENODATA;
+		snprintf(err->text, sizeof(err->text), "nothing that a thread did was recorded");
+	}
 	if (!error)
 		error = write_archive(&o, directory);
-	if (error == -EIO && err && library.text[0])
+	if (error == -EIO && library.text[0])
 		snprintf(err->text, sizeof(err->text), "%s", library.text);
 	OTF2_AttributeList_Delete(o.attributes);
 	slices__free(&o.slices);

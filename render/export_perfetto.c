@@ -461,8 +461,7 @@ static void note_named(struct writer *w, const char *name, const char *text)
 	char clean[4 * MOST_TEXT + 8];
 	size_t a = protobuf__begin(&w->p.packets, EVENT_ANNOTATION);
 
-	/* The field of a name that is not interned. */
-	protobuf__text(&w->p.packets, 10, name);
+	protobuf__text(&w->p.packets, ANNOTATION_PLAIN_NAME, name);
 	protobuf__text(&w->p.packets, ANNOTATION_TEXT, format__clean(clean, sizeof(clean), text, MOST_TEXT));
 	protobuf__end(&w->p.packets, a);
 }
@@ -486,7 +485,7 @@ static int write_truth(struct writer *w)
 
 	perfetto__begin(&w->p);
 	event = perfetto__begin_event(&w->p, info->start_ns, EVENT_INSTANT, PERFETTO_PROCESS_TRACK);
-	protobuf__text(&w->p.packets, 23, "recording");
+	protobuf__text(&w->p.packets, EVENT_PLAIN_NAME, "recording");
 	if (w->opts->job)
 		note_count(w, "job", w->opts->job);
 	note_named(w, "host", info->host);

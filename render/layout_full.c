@@ -45,7 +45,7 @@ static bool add_fork(struct full_layout *l, struct full_column *column, const st
 		     double y)
 {
 	struct full_row *row = add_row(l, column, FULL_FORK, y, 2 * LAYOUT_FORK_RADIUS);
-	struct grain_context child;
+	uint32_t join;
 
 	if (!row)
 		return false;
@@ -57,10 +57,10 @@ static bool add_fork(struct full_layout *l, struct full_column *column, const st
 	row->open = true;
 	row->child_top = y + 2 * LAYOUT_FORK_RADIUS + FULL_GAP_Y;
 	column->bottom = fmax(column->bottom, row->child_top + l->heights[item->ref]);
-	grain_graph__context(l->outline->graph, item->ref, &child);
-	if (child.join < l->outline->joins) {
-		row->next = l->waiting[child.join];
-		l->waiting[child.join] = (uint32_t)(row - l->rows);
+	join = l->outline->context[item->ref].join;
+	if (join < l->outline->joins) {
+		row->next = l->waiting[join];
+		l->waiting[join] = (uint32_t)(row - l->rows);
 	}
 	return true;
 }
@@ -165,23 +165,22 @@ static void place_child(struct full_layout *l, uint32_t owner, const struct full
 	double bottom = fork->child_top + l->heights[fork->ref];
 	double beside = contour__cut(&l->pool, c, bottom + FULL_GAP_Y, column->half);
 	double below = contour__cut(&l->pool, c, fork->join_y, column->half);
-	struct grain_context child;
+	uint32_t join = l->outline->context[fork->ref].join;
 
-	grain_graph__context(l->outline->graph, fork->ref, &child);
 	l->owner_row[fork->ref] = (uint32_t)(fork - l->rows);
 	l->owner_column[fork->ref] = owner;
 	fork->child_x = beside + FULL_GAP_X + l->columns[fork->ref].half;
 	if (below <= fork->child_x - FULL_LANE / 2) {
 		contour__push(&l->pool, c, fork->child_x + 1, bottom, fmax(.1, fork->join_y - bottom));
 	} else {
-		bool shares = child.join < l->outline->joins && l->lane_owner[child.join] == owner &&
-			      fabs(l->lane_x[child.join] - below) < 1e-6;
+		bool shares = join < l->outline->joins && l->lane_owner[join] == owner &&
+			      fabs(l->lane_x[join] - below) < 1e-6;
 
 		fork->routed = true;
 		fork->lane = shares ? below : below + FULL_LANE;
-		if (child.join < l->outline->joins) {
-			l->lane_owner[child.join] = owner;
-			l->lane_x[child.join] = fork->lane;
+		if (join < l->outline->joins) {
+			l->lane_owner[join] = owner;
+			l->lane_x[join] = fork->lane;
 		}
 		contour__push(&l->pool, c, fork->lane, bottom + FULL_GAP_Y / 2,
 			      fmax(.1, fork->join_y - bottom - FULL_GAP_Y / 2));
@@ -224,7 +223,7 @@ static bool build_task(struct full_layout *l, uint32_t context)
 
 	column->context = context;
 	column->first_row = l->row_count;
-	outline_walk__start(&walk, l->outline->graph, context);
+	outline_walk__start(&walk, l->outline, context);
 	while (outline_walk__next(&walk, &item))
 		if (!full_layout__add_item(l, column, &walk, &item, &y))
 			return false;
@@ -255,15 +254,14 @@ static bool find_scale(struct full_layout *l)
 
 	for (int pass = 0; pass < 2 && !count && ok; pass++) {
 		for (size_t i = 0; i < o->count && ok; i++) {
-			struct grain_context c;
+			uint8_t kind = o->context[o->order[i].context].kind;
 			struct outline_walk walk;
 			struct grain_item item;
 
-			grain_graph__context(o->graph, o->order[i].context, &c);
-			outline_walk__start(&walk, o->graph, o->order[i].context);
+			outline_walk__start(&walk, l->outline, o->order[i].context);
 			while (ok && outline_walk__next(&walk, &item)) {
 				if (item.kind != GRAIN_FRAGMENT || !item.own_ns ||
-				    (!pass && c.kind != GRAIN_TASK && walk.chunk == GRAIN_NONE))
+				    (!pass && kind != GRAIN_TASK && walk.chunk == GRAIN_NONE))
 					continue;
 				ok = scene__reserve((void **)&durations, &capacity, count,
 						    sizeof(*durations));

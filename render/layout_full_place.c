@@ -66,14 +66,11 @@ static bool place_region(struct full_layout *l, uint32_t index, double x, double
 
 static void describe_fork(const struct full_layout *l, const struct full_row *row, struct scene_node *node)
 {
-	struct grain_context child;
-
 	node->grains = 1;
 	node->incomplete = row->ref == GRAIN_NONE;
 	if (row->ref == GRAIN_NONE)
 		return;
-	grain_graph__context(l->outline->graph, row->ref, &child);
-	node->undeferred = child.undeferred;
+	node->undeferred = l->outline->context[row->ref].undeferred;
 }
 
 static bool place_row(struct full_layout *l, const struct full_column *column, struct full_row *row)
@@ -95,7 +92,6 @@ static bool place_row(struct full_layout *l, const struct full_column *column, s
 		return place_region(l, row->ref, node.x, node.y);
 	node.shape = shapes[row->kind];
 	node.w = widths[row->kind];
-	grain_graph__context(l->outline->graph, row->context, &c);
 	if (row->item != GRAIN_NONE) {
 		grain_graph__item(l->outline->graph, row->item, &item);
 		node.critical = item.critical;
@@ -105,6 +101,7 @@ static bool place_row(struct full_layout *l, const struct full_column *column, s
 	}
 	if (row->kind == FULL_FRAGMENT || row->kind == FULL_CHUNK) {
 		layout__height(l->scene->px_per_ns, node.time_ns, &node.capped);
+		grain_graph__context(l->outline->graph, row->context, &c);
 		node.incomplete = c.incomplete;
 		node.undeferred = c.undeferred;
 		node.discarded = c.discarded;
@@ -265,16 +262,15 @@ static bool edges_of_child(struct full_layout *l, const struct full_column *colu
 					{child->x, child->y}};
 	struct scene_point tail = {child->x, child->y + child->end};
 	double below = child->y + l->heights[fork->ref];
-	struct grain_context c;
+	uint32_t join = l->outline->context[fork->ref].join;
 
 	if (!add_edge(l, SCENE_CREATION, false, fork->node, first_node(l, first), create, 3))
 		return false;
-	grain_graph__context(l->outline->graph, fork->ref, &c);
-	if (c.join >= l->outline->joins || l->join_node[c.join] == GRAIN_NONE)
+	if (join >= l->outline->joins || l->join_node[join] == GRAIN_NONE)
 		return true;
-	if (fork->open && c.join != exit)
-		return edge_to_ancestor(l, last_node(l, last), c.join, &tail, below);
-	return edge_to_join(l, column, fork, &tail, c.join);
+	if (fork->open && join != exit)
+		return edge_to_ancestor(l, last_node(l, last), join, &tail, below);
+	return edge_to_join(l, column, fork, &tail, join);
 }
 
 static bool edges_of_children(struct full_layout *l, const struct full_column *column, uint32_t exit)
@@ -422,12 +418,10 @@ int full_layout__place(struct full_layout *l)
 			l->scene->nodes[l->regions[i].fork_node].critical = enters_members(l, &l->regions[i]);
 	for (size_t i = 0; i < o->count; i++) {
 		const struct full_column *column = &l->columns[o->order[i].context];
-		struct grain_context c;
 
 		if (o->order[i].region != GRAIN_NONE)
 			continue;
-		grain_graph__context(o->graph, column->context, &c);
-		if (!edges_of_children(l, column, c.join))
+		if (!edges_of_children(l, column, o->context[o->order[i].context].join))
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < o->regions; i++)

@@ -54,7 +54,7 @@ static bool find_phases(struct full_layout *l, const struct grain_region *region
 
 		if (member >= l->outline->contexts)
 			continue;
-		outline_walk__start(&walk, l->outline->graph, member);
+		outline_walk__start(&walk, l->outline, member);
 		while (outline_walk__next(&walk, &item)) {
 			if (item.kind != GRAIN_JOIN || item.ref >= l->outline->joins)
 				continue;
@@ -116,7 +116,7 @@ static bool build_member(struct full_layout *l, uint32_t member, uint32_t index)
 
 	if (!column)
 		return false;
-	outline_walk__start(&walk, l->outline->graph, member);
+	outline_walk__start(&walk, l->outline, member);
 	while (outline_walk__next(&walk, &item)) {
 		bool shared = false;
 

@@ -222,7 +222,7 @@ static bool draw_box(struct reduced *l, uint32_t index)
 		struct outline_walk walk;
 		struct grain_item item;
 
-		outline_walk__start(&walk, l->tree->outline->graph, n->context);
+		outline_walk__start(&walk, l->tree->outline, n->context);
 		while (outline_walk__next(&walk, &item)) {
 			if (item.kind != GRAIN_FRAGMENT)
 				continue;

@@ -4,22 +4,21 @@
 #include <errno.h>
 #include <stdlib.h>
 
-void outline_walk__start(struct outline_walk *walk, const struct grain_graph *graph, uint32_t context)
+void outline_walk__start(struct outline_walk *walk, const struct outline *outline, uint32_t context)
 {
-	struct grain_context c;
+	const struct outline_context *c = &outline->context[context];
 
-	grain_graph__context(graph, context, &c);
-	*walk = (struct outline_walk){.graph = graph,
+	*walk = (struct outline_walk){.outline = outline,
 				      .context = context,
 				      .chunk = GRAIN_NONE,
-				      .next = c.first_item,
-				      .end = c.first_item + c.item_count,
+				      .next = c->first_item,
+				      .end = c->first_item + c->item_count,
 				      .outer = context};
 }
 
 bool outline_walk__next(struct outline_walk *walk, struct grain_item *item)
 {
-	struct grain_context c;
+	const struct outline_context *c;
 
 	for (;;) {
 		if (walk->next == walk->end) {
@@ -32,17 +31,17 @@ bool outline_walk__next(struct outline_walk *walk, struct grain_item *item)
 			continue;
 		}
 		walk->item = walk->next++;
-		grain_graph__item(walk->graph, walk->item, item);
+		grain_graph__item(walk->outline->graph, walk->item, item);
 		if (item->kind != GRAIN_CHUNK_ITEM)
 			return true;
-		if (walk->chunk != GRAIN_NONE || item->ref >= grain_graph__context_count(walk->graph))
+		if (walk->chunk != GRAIN_NONE || item->ref >= walk->outline->contexts)
 			continue;
-		grain_graph__context(walk->graph, item->ref, &c);
+		c = &walk->outline->context[item->ref];
 		walk->outer_next = walk->next;
 		walk->outer_end = walk->end;
 		walk->chunk = walk->context = item->ref;
-		walk->next = c.first_item;
-		walk->end = c.first_item + c.item_count;
+		walk->next = c->first_item;
+		walk->end = c->first_item + c->item_count;
 	}
 }
 
@@ -90,7 +89,7 @@ static void reach_below(struct outline *o, size_t from)
 		struct outline_walk walk;
 		struct grain_item item;
 
-		outline_walk__start(&walk, o->graph, o->order[from].context);
+		outline_walk__start(&walk, o, o->order[from].context);
 		while (outline_walk__next(&walk, &item)) {
 			if (walk.chunk != GRAIN_NONE)
 				o->seen[walk.chunk] = 1;
@@ -113,14 +112,27 @@ static void root_context(struct outline *o, uint32_t context)
 	reach_below(o, from);
 }
 
+static void read_contexts(struct outline *o)
+{
+	for (uint32_t i = 0; i < o->contexts; i++) {
+		struct grain_context c;
+
+		grain_graph__context(o->graph, i, &c);
+		o->context[i] = (struct outline_context){.join = c.join,
+							 .first_item = c.first_item,
+							 .item_count = c.item_count,
+							 .kind = (uint8_t)c.kind,
+							 .undeferred = c.undeferred};
+	}
+}
+
 static void find_roots(struct outline *o)
 {
 	struct grain_context c;
 	struct grain_region r;
 
 	for (uint32_t i = 0; i < o->contexts; i++) {
-		grain_graph__context(o->graph, i, &c);
-		if (c.kind == GRAIN_INITIAL && !o->seen[i])
+		if (o->context[i].kind == GRAIN_INITIAL && !o->seen[i])
 			root_context(o, i);
 	}
 	for (uint32_t i = 0; i < o->regions; i++) {
@@ -157,10 +169,12 @@ int outline__new(const struct grain_graph *graph, struct outline **out)
 	o->order = calloc(o->contexts + 1, sizeof(*o->order));
 	o->roots = calloc(o->contexts + o->regions + 1, sizeof(*o->roots));
 	o->seen = calloc(o->contexts + o->regions + 1, 1);
-	if (!o->order || !o->roots || !o->seen) {
+	o->context = calloc(o->contexts + 1, sizeof(*o->context));
+	if (!o->context || !o->order || !o->roots || !o->seen) {
 		outline__free(o);
 		return -ENOMEM;
 	}
+	read_contexts(o);
 	find_roots(o);
 	*out = o;
 	return 0;
@@ -170,6 +184,7 @@ void outline__free(struct outline *outline)
 {
 	if (!outline)
 		return;
+	free(outline->context);
 	free(outline->order);
 	free(outline->roots);
 	free(outline->seen);

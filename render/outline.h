@@ -22,9 +22,17 @@ struct outline_root {
 	uint32_t index;
 };
 
+/* What is asked of contexts again and again; the graph computes all of a context each time. */
+struct outline_context {
+	uint32_t join, first_item, item_count;
+	uint8_t kind; /* enum grain_context_kind */
+	bool undeferred;
+};
+
 struct outline {
 	const struct grain_graph *graph;
 	size_t contexts, joins, regions; /* of the graph */
+	struct outline_context *context; /* per context */
 	struct outline_entry *order;	 /* the members of a region stand together */
 	size_t count;
 	struct outline_root *roots; /* the initial task, then what came from nowhere */
@@ -38,13 +46,13 @@ void outline__free(struct outline *outline); /* accepts NULL */
 
 /* Walks the items of a context, those of its chunks in the place of the chunk. */
 struct outline_walk {
-	const struct grain_graph *graph;
+	const struct outline *outline;
 	uint32_t context; /* that the current item belongs to: the walked one or a chunk of it */
 	uint32_t chunk;	  /* GRAIN_NONE outside of chunks */
 	uint32_t item;	  /* index of the current item */
 	uint32_t next, end, outer, outer_next, outer_end;
 };
-void outline_walk__start(struct outline_walk *walk, const struct grain_graph *graph, uint32_t context);
+void outline_walk__start(struct outline_walk *walk, const struct outline *outline, uint32_t context);
 bool outline_walk__next(struct outline_walk *walk, struct grain_item *item);
 
 /* A join that all members of a team share. */

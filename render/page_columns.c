@@ -15,12 +15,12 @@
 
 struct page_column *page_columns__add(struct page_columns *columns, const char *name)
 {
-	struct page_column *c = &columns->column[columns->count];
+	bool full = columns->count >= PAGE_COLUMNS_MAX;
+	struct page_column *c = &columns->column[full ? PAGE_COLUMNS_MAX : columns->count];
 
-	if (columns->count == PAGE_COLUMNS_MAX)
-		abort();
-	columns->count++;
-	*c = (struct page_column){.capacity = 4096, .data = malloc(4096)};
+	/* One too many counts as one for which there was no memory. */
+	columns->count = full ? PAGE_COLUMNS_MAX + 1 : columns->count + 1;
+	*c = (struct page_column){.capacity = 4096, .data = full ? NULL : malloc(4096)};
 	snprintf(c->name, sizeof(c->name), "%s", name);
 	return c;
 }

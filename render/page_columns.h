@@ -18,7 +18,7 @@ struct page_column {
 #define PAGE_COUNTERS_MAX 16 /* of the capture's counters, so many are shown */
 
 struct page_columns {
-	struct page_column column[PAGE_COLUMNS_MAX];
+	struct page_column column[PAGE_COLUMNS_MAX + 1];
 	size_t count;
 	uint64_t tick_ns; /* unit of all times */
 	uint64_t start_ns;

@@ -6,7 +6,7 @@ __asm__(".section .rodata\n"
 	".global page_template\n"
 	".type page_template, %object\n"
 	"page_template:\n"
-	".incbin \"" PAGE_TEMPLATE_FILE "\"\n"
+	".incbin \"render/page.html\"\n"
 	".byte 0\n"
 	".size page_template, . - page_template\n"
 	".previous\n");

@@ -3,13 +3,15 @@
  * Columns: a chain has one of its own, what is below it stands in columns
  * beside each other, but where levels are apart columns are used again. A
  * chain stands in the middle of what is below it unless one of its nodes is on
- * a level with that; then it stands left of it.
+ * a level with that; then it stands left of it, and what begins later is nearer.
  */
 #include "render/positions.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "render/radix.h"
 
 struct chain {
 	uint32_t parent;       /* chain, GRAIN_NONE */
@@ -37,6 +39,13 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static int by_key(const void *a, const void *b)
+{
+	uint64_t x = ((const struct radix_pair *)a)->key, y = ((const struct radix_pair *)b)->key;
+
+	return x < y ? -1 : x > y;
+}
+
 static void gather_levels(struct columns *c, const uint32_t *levels)
 {
 	uint32_t at = 0;
@@ -59,6 +68,18 @@ static void gather_levels(struct columns *c, const uint32_t *levels)
 		qsort(c->levels + chain->first, chain->count, sizeof(*c->levels), compare);
 		chain->low = chain->count ? c->levels[chain->first] : UINT32_MAX;
 		chain->high = chain->count ? c->levels[chain->first + chain->count - 1] : 0;
+	}
+}
+
+/* An edge that leads to another chain goes down its own column first: that is taken so far. */
+static void reach_out(struct columns *c, const uint32_t *levels)
+{
+	for (size_t i = 0; i < c->p->edge_count; i++) {
+		const struct position_edge *edge = &c->p->edges[i];
+		struct chain *from = &c->chains[c->chain_of[edge->from]];
+
+		if (c->chain_of[edge->from] != c->chain_of[edge->to] && levels[edge->to] > from->high + 1)
+			from->high = levels[edge->to] - 1;
 	}
 }
 
@@ -117,14 +138,37 @@ static void measure(struct columns *c, struct chain *chain, const uint32_t *chil
 	/* Groups in the middle of the widest. */
 	for (size_t at = 0, past; at < count; at = past) {
 		past = place_group(c, children, count, at, &width, &low, &high);
-		for (size_t i = at; i < past; i++)
-			c->chains[children[i]].offset += (widest - width) / 2 + (beside ? 1 : 0);
+		for (size_t i = at; i < past; i++) {
+			struct chain *child = &c->chains[children[i]];
+
+			if (beside)
+				child->offset = 1 + width - child->offset - child->width;
+			else
+				child->offset += (widest - width) / 2;
+		}
 	}
 	chain->width = beside ? widest + 1 : widest > 1 ? widest : chain->count || widest > 0 ? 1 : 0;
 	chain->own = beside ? .5 : chain->width / 2;
 	if (!beside && widest < chain->width)
 		for (size_t i = 0; i < count; i++)
 			c->chains[children[i]].offset += (chain->width - widest) / 2;
+}
+
+/* By their levels, else in their order: then whatever begins below a group is apart from all of it. */
+static void sort_children(struct columns *c, uint32_t *children, size_t count, struct radix_pair *room)
+{
+	bool sorted = true;
+
+	for (size_t i = 1; i < count; i++)
+		sorted &= c->chains[children[i - 1]].low <= c->chains[children[i]].low;
+	if (sorted)
+		return;
+	for (size_t i = 0; i < count; i++)
+		room[i] = (struct radix_pair){(uint64_t)c->chains[children[i]].low << 32 | children[i],
+					      children[i]};
+	qsort(room, count, sizeof(*room), by_key);
+	for (size_t i = 0; i < count; i++)
+		children[i] = (uint32_t)room[i].value;
 }
 
 static int index_children(struct columns *c)
@@ -172,6 +216,7 @@ static int make_chains(struct columns *c, const uint32_t *parents, const uint32_
 		}
 	}
 	gather_levels(c, levels);
+	reach_out(c, levels);
 	return index_children(c);
 }
 
@@ -180,10 +225,20 @@ int position_graph__columns(const struct position_graph *p, const uint32_t *pare
 {
 	struct columns c = {.p = p};
 	int error = make_chains(&c, parents, levels);
+	struct radix_pair *room = error ? NULL : malloc((c.count + 1) * sizeof(*room));
 
-	/* Children have larger numbers than their parents; the one after the last stands for all. */
-	for (size_t i = error ? 0 : c.count + 1; i-- > 0;)
-		measure(&c, &c.chains[i], c.children + c.first[i], c.first[i + 1] - c.first[i]);
+	if (!error && !room)
+		error = -ENOMEM;
+
+	/* Children have larger numbers than their parents; last comes the one after the last, which is above
+	 * all. */
+	for (size_t n = error ? 0 : c.count + 1; n-- > 0;) {
+		size_t i = n ? n - 1 : c.count, count = c.first[i + 1] - c.first[i];
+		uint32_t *children = c.children + c.first[i];
+
+		sort_children(&c, children, count, room);
+		measure(&c, &c.chains[i], children, count);
+	}
 	for (size_t i = 0; i < c.count && !error; i++) {
 		struct chain *chain = &c.chains[i];
 
@@ -192,6 +247,7 @@ int position_graph__columns(const struct position_graph *p, const uint32_t *pare
 	}
 	for (size_t i = 0; i < p->nodes && !error; i++)
 		columns[i] = c.chains[c.chain_of[i]].offset + c.chains[c.chain_of[i]].own;
+	free(room);
 	free(c.chains);
 	free(c.chain_of);
 	free(c.levels);

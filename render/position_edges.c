@@ -70,6 +70,7 @@ struct full {
 	struct position_graph *p;
 	const struct grain_graph *graph;
 	uint32_t joins; /* the node of join 0 */
+	uint32_t ended; /* the region after which the context's next node comes; GRAIN_NONE */
 };
 
 /* The first node of a context, or its last; GRAIN_NONE. Chunks lie inside of chunks no deeper than the
@@ -94,6 +95,21 @@ static uint32_t end_node(const struct full *f, uint32_t context, bool last)
 	}
 }
 
+/* The last join of a context: the region's end often is the last barrier, and fragments may follow it. */
+static bool ends_in(const struct full *f, uint32_t context, uint32_t join)
+{
+	struct grain_context c;
+	struct grain_item item;
+
+	grain_graph__context(f->graph, context, &c);
+	for (uint32_t i = c.first_item + c.item_count; i-- > c.first_item;) {
+		grain_graph__item(f->graph, i, &item);
+		if (item.kind == GRAIN_JOIN)
+			return item.ref == join;
+	}
+	return false;
+}
+
 static int add_team(struct full *f, uint32_t item, uint32_t region, uint32_t *end)
 {
 	struct grain_region r;
@@ -108,35 +124,53 @@ static int add_team(struct full *f, uint32_t item, uint32_t region, uint32_t *en
 		if (member == GRAIN_NONE)
 			continue;
 		error = add(f->p, item, end_node(f, member, false));
-		if (!error && r.end_join != GRAIN_NONE)
+		if (!error && r.end_join != GRAIN_NONE && !ends_in(f, member, r.end_join))
 			error = add(f->p, end_node(f, member, true), *end);
+	}
+	return error;
+}
+
+/* The context goes on at `node`, below what it did before. */
+static int go_on(struct full *f, uint32_t before, uint32_t node)
+{
+	int error = add(f->p, before, node);
+	struct grain_region r;
+
+	if (error || f->ended == GRAIN_NONE)
+		return error;
+	grain_graph__region(f->graph, f->ended, &r);
+	f->ended = GRAIN_NONE;
+	for (uint32_t k = 0; k < r.threads && !error; k++) {
+		uint32_t member = grain_graph__member(f->graph, r.first_member + k);
+
+		if (member != GRAIN_NONE)
+			error = add(f->p, end_node(f, member, true), node);
 	}
 	return error;
 }
 
 static int add_item(struct full *f, uint32_t index, const struct grain_item *item, uint32_t *before)
 {
-	uint32_t node = index, end;
-	int error = 0;
+	uint32_t node = index;
+	int error;
 
 	if (item->kind == GRAIN_CHUNK_ITEM) {
 		node = end_node(f, item->ref, false);
-		end = end_node(f, item->ref, true);
 		if (node == GRAIN_NONE)
 			return 0;
-		error = add(f->p, *before, node);
-		*before = end;
+		error = go_on(f, *before, node);
+		*before = end_node(f, item->ref, true);
 		return error;
 	}
 	if (item->kind == GRAIN_JOIN)
 		node = f->joins + item->ref;
-	error = add(f->p, *before, node);
+	error = go_on(f, *before, node);
 	*before = node;
 	if (!error && item->kind == GRAIN_FORK)
 		error = add(f->p, node, end_node(f, item->ref, false));
 	if (!error && item->kind == GRAIN_REGION) {
-		error = add_team(f, node, item->ref, &end);
-		*before = end;
+		error = add_team(f, node, item->ref, before);
+		f->ended = item->ref;
 	}
 	return error;
 }
@@ -148,6 +182,7 @@ static int add_context(struct full *f, uint32_t context)
 	int error = 0;
 
 	grain_graph__context(f->graph, context, &c);
+	f->ended = GRAIN_NONE;
 	for (uint32_t i = c.first_item; i < c.first_item + c.item_count && !error; i++) {
 		struct grain_item item;
 

@@ -6,6 +6,7 @@
 
 #include "render/export.h"
 #include "render/layout.h"
+#include "render/radix.h"
 
 #define ROOM_WIDTH 96.0
 #define ROOM_HEIGHT 48.0
@@ -53,6 +54,23 @@ static int scale(const struct grain_graph *graph, enum grain_reduction reduction
 	return 0;
 }
 
+/* Of a chain's nodes on one level, which no edge orders, one stays in it. */
+static int single_out(struct position_graph *p, const uint32_t *levels)
+{
+	struct radix_pair *order = malloc((p->nodes + 1) * sizeof(*order));
+	int error = order ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < p->nodes && !error; i++)
+		order[i] = (struct radix_pair){(uint64_t)p->chain[i] << 32 | levels[i], i};
+	if (!error)
+		error = radix__sort(order, p->nodes);
+	for (size_t i = 1; i < p->nodes && !error; i++)
+		if (order[i].key == order[i - 1].key)
+			p->chain[order[i].value] = GRAIN_NONE;
+	free(order);
+	return error;
+}
+
 int export__graphml(const struct grain_graph *graph, enum grain_reduction reduction, FILE *out)
 {
 	struct grain_positions positions = {.width = ROOM_WIDTH, .height = ROOM_HEIGHT};
@@ -73,6 +91,8 @@ int export__graphml(const struct grain_graph *graph, enum grain_reduction reduct
 	}
 	if (!error)
 		error = position_graph__levels(&p, levels);
+	if (!error)
+		error = single_out(&p, levels);
 	if (!error)
 		error = position_graph__columns(&p, parents, levels, columns);
 	for (size_t i = 0; i < p.nodes && !error; i++)

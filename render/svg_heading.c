@@ -14,12 +14,19 @@ static void line(struct svg_writer *w, double y, const char *class, double size,
 	format__add(&w->out, "</text>\n");
 }
 
+/* Letters that fit a line. */
+static size_t room_for(const struct svg_writer *w, const char *class, double size)
+{
+	double letter = strstr(class, "headline") || strstr(class, "strong") ? SVG_STRONG_LETTER : SVG_LETTER;
+
+	return (size_t)((w->width - 2 * SVG_MARGIN * w->scale) / (size * w->scale * letter));
+}
+
 /* Breaks the text where its parts are separated so that it fits the width; returns the last baseline. */
 static double lines(struct svg_writer *w, double y, const char *class, double size, const char *text)
 {
 	static const char separator[] = " \xc2\xb7 ";
-	double letter = strstr(class, "headline") || strstr(class, "strong") ? SVG_STRONG_LETTER : SVG_LETTER;
-	size_t room = (size_t)((w->width - 2 * SVG_MARGIN * w->scale) / (size * w->scale * letter));
+	size_t room = room_for(w, class, size);
 	struct format_text current = {0};
 	char part[256], clean[256];
 
@@ -242,7 +249,13 @@ double svg_heading__add(struct svg_writer *w, size_t index)
 	format__printf(&w->out, "<g id=\"view-%s\" class=\"view%s\">\n", render_view__name(layer->view.view),
 		       index ? "" : " default");
 	format__printf(&title, "%s: %s", heading->program.data, layer->headline.data);
-	y = lines(w, y, "headline", 20, title.data ? title.data : "");
+	/* A program's name that leaves no room for the first words after it has a line of its own. */
+	if (title.data && strcspn(title.data, "\xc2") > room_for(w, "headline", 20)) {
+		y = lines(w, y, "headline", 20, heading->program.data) + 28 * s;
+		y = lines(w, y, "headline", 20, layer->headline.data);
+	} else {
+		y = lines(w, y, "headline", 20, title.data ? title.data : "");
+	}
 	y = lines(w, y + 22 * s, "muted", 13, heading->facts.data);
 	if (heading->note.length)
 		y = lines(w, y + 19 * s, "muted strong", 13, heading->note.data);

@@ -18,7 +18,7 @@
 #define FRAME_TEXT 10.5
 #define CLOSED_STRONG 12.0
 #define GROUP_TEXT 8.0	    /* sizes as in svg_style.c */
-#define FAMILY "family of " /* left out where there is no room for it */
+#define FAMILY "family of " /* left out where there is no room for it, as is a source line */
 
 struct nodes {
 	struct svg_writer *w;
@@ -125,12 +125,15 @@ static void add_group_label(struct format_text *out, const struct scene_node *n)
 static void add_frame_label(struct nodes *s, const struct scene_node *n)
 {
 	size_t room = (size_t)((n->w - 20) / (FRAME_TEXT * SVG_LETTER));
-	const char *text;
+	const char *text, *source;
 	char label[256];
 
 	s->tip.length = 0;
 	tooltip__frame_label(s->graph, s->scene, n, &s->tip);
 	text = s->tip.data ? s->tip.data : "";
+	source = strstr(text, " \xc2\xb7 ");
+	if (strlen(text) > room && source)
+		s->tip.data[source - text] = '\0';
 	if (strlen(text) > room && strncmp(text, FAMILY, strlen(FAMILY)) == 0)
 		text += strlen(FAMILY);
 	add_text(&s->w->out, "frame", n->x - n->w / 2 + 10, n->y + 15,

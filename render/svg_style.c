@@ -123,7 +123,8 @@ void svg_style__add(const struct svg_job *job, struct format_text *out)
 	add_theme(out, job, &light);
 	format__add(out, "@media screen and (prefers-color-scheme:dark){\n");
 	add_theme(out, job, &dark);
-	/* Paper has no links to follow, and keeps the colours that it was given. */
-	format__add(out, "}\n@media print{svg{print-color-adjust:exact;-webkit-print-color-adjust:exact}"
-			 ".links{display:none}}\n</style>\n");
+	/* Paper has no links to follow, keeps the colours that it was given, and takes the whole on one page.
+	 */
+	format__add(out, "}\n@media print{svg{width:100%;height:100vh;print-color-adjust:exact;"
+			 "-webkit-print-color-adjust:exact}.links{display:none}}\n</style>\n");
 }

@@ -48,7 +48,7 @@ static void describe(const struct tree_builder *b, struct tree_node *node)
 	grain_graph__context(b->outline->graph, node->context, &c);
 	node->join = c.join;
 	node->undeferred = c.undeferred;
-	outline_walk__start(&walk, b->outline->graph, node->context);
+	outline_walk__start(&walk, b->outline, node->context);
 	while (outline_walk__next(&walk, &item)) {
 		if (item.kind != GRAIN_FRAGMENT)
 			continue;

@@ -44,7 +44,7 @@ void tree_build__add_context(const struct tree_builder *b, struct tree_sum *to, 
 	add_context(b, to, context);
 	if (!grain_graph__totals(b->outline->graph)->chunks)
 		return;
-	outline_walk__start(&walk, b->outline->graph, context);
+	outline_walk__start(&walk, b->outline, context);
 	while (outline_walk__next(&walk, &item)) {
 		if (walk.chunk != GRAIN_NONE && walk.chunk != chunk)
 			add_context(b, to, walk.chunk);
@@ -134,7 +134,7 @@ static bool gather_context(struct tree_builder *b, uint32_t context)
 	struct grain_context c;
 	uint32_t unjoined = GRAIN_NONE;
 
-	outline_walk__start(&walk, b->outline->graph, context);
+	outline_walk__start(&walk, b->outline, context);
 	while (outline_walk__next(&walk, &item)) {
 		if (item.kind == GRAIN_FORK && item.ref < b->outline->contexts) {
 			if (!gather_fork(b, context, item.ref, &unjoined))

@@ -8,45 +8,85 @@ pattern=${2:-}
 cd "$(dirname "$0")/.." || exit 1
 # Graphviz keeps what it loads; everything else must be freed.
 export LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
+said=$(mktemp -d "${TMPDIR:-/tmp}/graind-run.XXXXXX")
+trap 'rm -rf "$said"' EXIT
 passed=0 failed=0 skipped=0 failures=()
-run()
+# execute NAME COMMAND ARG...: leaves what it said, its status and its seconds.
+execute()
 {
-	local name=$1 out status p f s start=$SECONDS
+	local to=$said/${1//\//_} start=$SECONDS
 	shift
-	[[ -n $pattern && $name != *$pattern* ]] && return
-	out=$(timeout -k 10 ${FULL:+3}600 "$@" 2>&1 </dev/null)
-	status=$?
-	p=$(grep -c '^ok - ' <<<"$out")
-	f=$(grep -c '^not ok - ' <<<"$out")
-	s=$(grep -c '^skip - ' <<<"$out")
+	timeout -k 10 ${FULL:+3}600 "$@" >"$to.out" 2>&1 </dev/null
+	echo "$? $((SECONDS - start))" >"$to.part"
+	mv "$to.part" "$to.status"
+}
+show()
+{
+	local name=$1 to=$said/${1//\//_} status seconds p f s
+	read -r status seconds <"$to.status"
+	p=$(grep -c '^ok - ' "$to.out")
+	f=$(grep -c '^not ok - ' "$to.out")
+	s=$(grep -c '^skip - ' "$to.out")
 	if [ "$status" -ne 0 ] && [ "$f" -eq 0 ]; then
-		out+=$'\n'"not ok - $name ended with status $status"
+		printf '\nnot ok - %s ended with status %s\n' "$name" "$status" >>"$to.out"
 		f=1
 	fi
 	if [ $((p + f + s)) -eq 0 ]; then
-		out+=$'\n'"not ok - $name checked nothing"
+		printf '\nnot ok - %s checked nothing\n' "$name" >>"$to.out"
 		f=1
 	fi
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-	printf '%-34s %4d passed %3d failed %3d skipped  %3d s\n' "$name" "$p" "$f" "$s" $((SECONDS - start))
-	grep '^= ' <<<"$out" | sed 's/^= /    /'
-	[ "$s" -gt 0 ] && grep '^skip - ' <<<"$out" | sed 's/^/    /'
+	printf '%-34s %4d passed %3d failed %3d skipped  %3d s\n' "$name" "$p" "$f" "$s" "$seconds"
+	sed -n 's/^= /    /p' "$to.out"
+	sed -n 's/^skip - /    &/p' "$to.out"
 	if [ "$f" -gt 0 ]; then
 		failures+=("$name")
-		grep -v -e '^ok - ' -e '^skip - ' -e '^= ' <<<"$out" | head -60 | sed 's/^/    /'
+		grep -v -e '^ok - ' -e '^skip - ' -e '^= ' "$to.out" | head -60 | sed 's/^/    /'
 	fi
 }
-run lint tests/lint.sh "$B"
-for t in tests/unit/test_*.c; do
-	t=${t##*/}
-	run "unit/${t%.c}" "$B/tests/unit/${t%.c}"
-done
-for t in tests/cli/test_*.sh tests/root/test_*.sh; do
+wanted() { [[ -z $pattern || $1 == *$pattern* ]]; }
+run()
+{
+	wanted "$1" || return
+	execute "$@"
+	show "$1"
+}
+command_of()
+{
+	case $1 in
+	unit/*) command=("$B/tests/$1") ;;
+	page/*) command=(/usr/bin/python3 -B "tests/$1" "$B") ;;
+	*) command=(bash "tests/$1" "$B") ;;
+	esac
+}
+execute_one() { command_of "$1"; execute "$1" "${command[@]}"; }
+export -f execute execute_one command_of
+export B said
+
+# What measures no time runs on all CPUs, and is shown in order.
+together=() alone=()
+for t in tests/unit/test_*.c tests/cli/test_*.sh tests/root/test_*.sh tests/page/test_*.py; do
 	[ -e "$t" ] || continue
-	run "${t#tests/}" bash "$t" "$B"
+	t=${t#tests/} t=${t%.c}
+	wanted "$t" || continue
+	case $t in
+	root/test_render_worker.sh) together=("$t" "${together[@]}") ;; # mostly waits
+	root/* | page/test_speed.py) alone+=("$t") ;;
+	*) together+=("$t") ;;
+	esac
 done
-for t in tests/page/test_*.py; do
-	run "${t#tests/}" /usr/bin/python3 -B "$t" "$B"
+run lint tests/lint.sh "$B"
+if [ ${#together[@]} -gt 0 ]; then
+	printf '%s\0' "${together[@]}" | xargs -0 -n 1 -P $(($(nproc) + 1)) bash -c 'execute_one "$1"' bash &
+	for t in "${together[@]}"; do
+		until [ -e "$said/${t//\//_}.status" ]; do sleep 0.1; done
+		show "$t"
+	done
+	wait
+fi
+for t in "${alone[@]}"; do
+	command_of "$t"
+	run "$t" "${command[@]}"
 done
 [ ${#failures[@]} -gt 0 ] && echo "failed: ${failures[*]}"
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -135,6 +135,8 @@ class Distribution {
 		app.on("selected", () => this.show_chosen());
 		app.on("hovered", () => this.show_chosen());
 		app.on("colours", () => this.recolour());
+		app.on("definition", () => this.show_definition());
+		this.show_definition();
 		this.show_chosen();
 	}
 
@@ -203,6 +205,10 @@ class Distribution {
 		this.brush.hidden = false;
 		this.brush.style.left = 100 * a + "%";
 		this.brush.style.width = 100 * (b - a) + "%";
+	}
+
+	show_definition() {
+		this.cell.classList.toggle("chosen", this.app.get("definition") === this.definition);
 	}
 
 	/* The grain that is hovered or selected, in its distribution. */

@@ -52,7 +52,10 @@ class Graph_panel {
 			this.words.draw_legend();
 		});
 		app.on("selected", () => this.selected());
-		app.on("group", () => this.view.wake());
+		app.on("group", () => {
+			this.words.draw_crumbs();
+			this.view.wake();
+		});
 		app.on("hovered", () => this.view.wake());
 		app.on("mode", () => this.set_mode());
 	}
@@ -268,12 +271,6 @@ class Graph_panel {
 		this.lay_out(group.key);
 	}
 
-	open_many(most) {
-		this.where.open_many(most);
-		this.lay_out();
-		this.view.fit();
-	}
-
 	show_more({ more, shown }) {
 		this.where.most.set(more, shown * 4);
 		this.lay_out(more);
@@ -292,6 +289,8 @@ class Graph_panel {
 		const context = this.app.get("selected");
 
 		this.view.wake();
+		if (this.picture)
+			this.words.draw_crumbs();
 		if (context === NONE || !this.picture)
 			return;
 		this.app.set("group", null);
@@ -392,17 +391,28 @@ class Graph_panel {
 
 	/* ---- what it says ------------------------------------------------------------ */
 
+	/* The node of a context, or of the innermost group around it that is drawn. */
+	node_around(context) {
+		let node = this.picture.node_of(context);
+
+		if (node !== NONE || this.mode() !== "groups")
+			return node;
+		for (let group = this.groups.of_context(context); group && node === NONE; group = this.groups.parent_of(group))
+			node = this.picture.node_of(group.key);
+		return node;
+	}
+
 	marked() {
 		const { app, picture } = this, group = app.get("group"), marks = [];
 
 		if (!picture)
 			return marks;
 		if (app.get("hovered") !== NONE)
-			marks.push({ node: picture.node_of(app.get("hovered")), kind: "hovered" });
+			marks.push({ node: this.node_around(app.get("hovered")), kind: "hovered" });
 		if (this.under !== undefined && this.under < picture.nodes.count)
 			marks.push({ node: this.under, kind: "hovered" });
 		if (app.get("selected") !== NONE)
-			marks.push({ node: picture.node_of(app.get("selected")), kind: "selected" });
+			marks.push({ node: this.node_around(app.get("selected")), kind: "selected" });
 		if (group)
 			marks.push({ node: picture.node_of(group), kind: "selected" });
 		return marks;

@@ -87,10 +87,6 @@ class Box_layout {
 
 	/* ---- what is drawn ---------------------------------------------------- */
 
-	element_of(member) {
-		return member.group ? member.group.element : member.context;
-	}
-
 	flagged(member) {
 		const problem = this.problem();
 
@@ -115,14 +111,24 @@ class Box_layout {
 		return this.exec(member) + (this.flagged(member) ? 1e18 : 0);
 	}
 
+	/* A set of at most `most` of the members, by their rank; of few all. */
+	foremost(members, most) {
+		if (members.length <= most + 2)
+			return new Set(members);
+		const ranks = Float64Array.from(members, (m) => this.rank(m)), sorted = ranks.slice().sort();
+		const least = sorted[members.length - most], out = new Set(members.filter((m, i) => ranks[i] > least));
+
+		/* Of equal ones the first. */
+		for (let i = 0; out.size < most; i++)
+			if (ranks[i] === least)
+				out.add(members[i]);
+		return out;
+	}
+
 	/* [{ member }, { skipped: [members], why: "filter" | "more" }], in order, with no more than `most` members. */
 	choose(members, most) {
 		const filtered = this.what.filter ? members.filter((m) => this.flagged(m) > 0 || this.rank(m) === Infinity) : members;
-		let shown = new Set(filtered);
-
-		if (filtered.length > most + 2)
-			shown = new Set([...filtered].sort((a, b) => this.rank(b) - this.rank(a)).slice(0, most));
-		const kept = new Set(filtered), out = [];
+		const shown = this.foremost(filtered, most), kept = new Set(filtered), out = [];
 
 		for (const member of members) {
 			const why = shown.has(member) ? null : kept.has(member) ? "more" : "filter", last = out[out.length - 1];

@@ -65,21 +65,11 @@ class Graph_focus {
 		}
 	}
 
-	/* From the focus, level by level, about `most` groups and all of their members; returns how many. */
-	open_many(most) {
-		const queue = [this.focus];
-		let count = 0;
-
-		for (let i = 0; i < queue.length && count < most; i++, count++) {
-			this.open.add(queue[i].key);
-			this.most.set(queue[i].key, Infinity);
-			queue.push(...this.groups_in(queue[i]));
-		}
-		return count;
-	}
-
+	/* The heaviest of the groups directly in it. */
 	groups_in(group) {
-		return this.groups.members(group).filter((m) => m.group).map((m) => m.group);
+		const inner = this.groups.members(group).filter((m) => m.group).map((m) => ({ group: m.group, weight: this.weight(m.group) }));
+
+		return inner.sort((a, b) => b.weight - a.weight).slice(0, OPENED_MOST).map((x) => x.group);
 	}
 
 	toggle(group) {

@@ -185,12 +185,17 @@ class Groups extends Elements {
 			.concat([...this.loops_of.of(context)].map((l) => this.loop_element(l)))
 			.sort((a, b) => started(a) - started(b));
 
-		for (const e of others) {
-			const at = entries.findIndex((x) => x.start > started(e));
+		const members = [{ context }];
+		let next = 0;
 
-			entries.splice(at < 0 ? entries.length : at, 0, { start: started(e), member: this.member_of(e) });
+		for (const entry of entries) {
+			while (next < others.length && started(others[next]) < entry.start)
+				members.push(this.member_of(others[next++]));
+			members.push(entry.member);
 		}
-		return [{ context }, ...entries.map((x) => x.member)];
+		while (next < others.length)
+			members.push(this.member_of(others[next++]));
+		return members;
 	}
 
 	/* ---- what groups say of themselves ------------------------------------ */

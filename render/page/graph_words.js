@@ -35,7 +35,18 @@ class Graph_words {
 			Number.isNaN(value) ? "" : problem_title(this.app.get("view")).toLowerCase() + " " + format_value(this.app.get("view"), value))];
 	}
 
+	/* From the root to the focus, and on to what is selected in it. */
+	path(focus) {
+		const key = this.app.get("group"), context = this.app.get("selected");
+		const group = context !== NONE ? this.groups.of_context(context) : key ? this.groups.by_key(key) : null;
+		const path = group ? this.groups.path(group) : [];
+
+		return path.includes(focus) ? path : this.groups.path(focus);
+	}
+
 	draw_crumbs() {
+		if (!this.panel.mode())
+			return;
 		if (this.panel.mode() === "grains") {
 			const { scene } = this.panel, n = this.app.data.summary.grains.total;
 
@@ -46,19 +57,17 @@ class Graph_words {
 				(matchMedia("(pointer: coarse)").matches ? "pinch" : "wheel") + " to zoom"));
 			return;
 		}
-		const path = this.groups.path(this.panel.where.focus), row = [];
+		const { focus } = this.panel.where, path = this.path(focus), at = path.indexOf(focus), row = [];
 
 		path.forEach((group, i) => {
-			/* Of a deep nesting the outermost and the innermost. */
-			if (path.length > 9 && i > 1 && i < path.length - 6) {
-				if (i === 2)
+			/* Of a deep nesting the outermost, and what is around the group that is drawn. */
+			if (path.length > 9 && i > 1 && (i < at - 3 || i > Math.max(at + 3, 7))) {
+				if (row[row.length - 1].tagName === "BUTTON")
 					row.push(dom_node("span", { class: "muted" }, "…"));
 				return;
 			}
-			const last = i === path.length - 1;
-
 			row.push(dom_node("button", {
-				class: last ? "graph-crumb" : "graph-crumb link", "aria-current": last ? "true" : null,
+				class: i === at ? "graph-crumb" : "graph-crumb link", "aria-current": i === at ? "true" : null,
 				title: group_title(this.app, this.groups, group), onclick: () => this.panel.focus_on(group),
 			}, this.crumb(group)));
 		});

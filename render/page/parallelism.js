@@ -8,10 +8,41 @@ const STEP_BLOCK = 128, PARALLELISM_HEIGHT = 96;
 /* Words follow when the range has been still for so long, in ms. */
 const WORDS_AFTER = 150;
 
+/*
+ * A sorted copy of times of 0..last: into buckets of some, then each into
+ * order; linear unless most fall into few buckets, which are sorted by themselves.
+ */
+const BUCKET_USUAL = 4, BUCKET_LARGE = 48;
+
+function sort_times(times, last) {
+	const n = times.length, buckets = Math.ceil(n / BUCKET_USUAL) + 1, scale = (buckets - 1) / last;
+	const first = new Int32Array(buckets + 2), out = new Float64Array(n);
+	const bucket = (time) => Math.max(0, Math.min(buckets - 1, Math.floor(time * scale)));
+
+	for (let i = 0; i < n; i++)
+		first[bucket(times[i]) + 2]++;
+	for (let b = 0; b < buckets; b++)
+		first[b + 2] += first[b + 1];
+	for (let i = 0; i < n; i++)
+		out[first[bucket(times[i]) + 1]++] = times[i];
+	for (let b = 0; b < buckets; b++)
+		if (first[b + 1] - first[b] > BUCKET_LARGE)
+			out.subarray(first[b], first[b + 1]).sort();
+	for (let i = 1; i < n; i++) {
+		const time = out[i];
+		let k = i;
+
+		for (; k > 0 && out[k - 1] > time; k--)
+			out[k] = out[k - 1];
+		out[k] = time;
+	}
+	return out;
+}
+
 /* The step function: value[i] from time[i] until time[i + 1]. */
 class ParallelismSteps {
 	constructor(fragments, last) {
-		const n = fragments.count, starts = fragments.start.slice().sort(), ends = fragments.end.slice().sort();
+		const n = fragments.count, starts = sort_times(fragments.start, last), ends = sort_times(fragments.end, last);
 		const time = new Float64Array(2 * n + 2), value = new Int32Array(2 * n + 2);
 		let count = 1, running = 0;
 

@@ -60,8 +60,13 @@ class TimelineRows {
 			this.order[place] = i;
 			at.set(f.cpu[i], place + 1);
 		}
-		for (let r = 0; r < cpus.length; r++)
-			this.order.subarray(this.first[r], this.first[r + 1]).sort((a, b) => f.start[a] - f.start[b] || a - b);
+		for (let r = 0; r < cpus.length; r++) {
+			const row = this.order.subarray(this.first[r], this.first[r + 1]);
+
+			/* Those of one thread are in order. */
+			if (row.some((x, i) => i > 0 && f.start[x] < f.start[row[i - 1]]))
+				row.sort((a, b) => f.start[a] - f.start[b] || a - b);
+		}
 		this.place = new Int32Array(f.count);
 		this.start = new Float64Array(f.count);
 		this.end = new Float64Array(f.count);

@@ -61,6 +61,8 @@ class TimelineRowPainter {
 		const x0 = (rows.start[first] - this.from) * this.scale, x1 = (level.end[block] - this.from) * this.scale;
 
 		if (x1 <= 0 || x0 >= this.width) {
+			if (x0 >= this.width)
+				this.gap_before(first, x0);
 			this.last = Math.min(first + level.size, rows.first[row + 1]) - 1;
 			return;
 		}
@@ -94,12 +96,11 @@ class TimelineRowPainter {
 	fragment(i) {
 		const { rows } = this, x0 = (rows.start[i] - this.from) * this.scale, x1 = (rows.end[i] - this.from) * this.scale;
 
-		if (x1 <= 0 || x0 >= this.width) {
-			this.last = i;
-			return;
-		}
-		this.gap_before(i, x0);
+		if (x1 > 0)
+			this.gap_before(i, x0);
 		this.last = i;
+		if (x1 <= 0 || x0 >= this.width)
+			return;
 		const colour = rows.class_of[rows.context[i]];
 
 		if (rows.report.fragments.critical[rows.order[i]])
@@ -188,7 +189,7 @@ class TimelineRowPainter {
 			return;
 		const x0 = (rows.end[this.last] - this.from) * this.scale;
 
-		if (x1 - x0 < GAP_LEAST)
+		if (Math.min(this.width, x1) - Math.max(0, x0) < GAP_LEAST)
 			return;
 		const kind = this.gaps.kind(rows.context[this.last], rows.context[i], rows.end[this.last], rows.start[i]);
 

@@ -87,7 +87,7 @@ for row, line in zip(rows, lines):
 print("\n".join(wrong[:10]))
 PY
 
-for file in fib_two_threads.log constructs_two_threads.log mir_fib.csv mir_loop.csv; do
+for file in fib_two_threads.log constructs_two_threads.log untied_counters.log mir_fib.csv mir_loop.csv; do
 	in=$ROOT/tests/data/$file
 	"$ctl" analyze "$in" --format graphml -o reduced.graphml >out 2>err
 	is "$file: GraphML" "$? $(cat out err)" "0 "
@@ -99,13 +99,30 @@ for file in fib_two_threads.log constructs_two_threads.log mir_fib.csv mir_loop.
 	if python3 -c 'import networkx' 2>/dev/null; then
 		is "$file: networkx reads what the JSON says" \
 			"$(python3 compare_graphml.py reduced.graphml full.graphml grains.json summary.json 2>&1)" ""
+		for graph in reduced full; do
+			is "$file: no two nodes of the $graph graph overlap, edges lead downwards" \
+				"$(python3 "$ROOT/tests/tools/check_graphml.py" $graph.graphml 2>&1)" ""
+		done
 	else
 		skip "$file: networkx" "python3-networkx is not installed"
 	fi
 	"$ctl" report "$in" --format csv -o grains.csv >out 2>err
 	is "$file: CSV" "$? $(cat out err)" "0 "
+	is "$file: a column for each counter" "$(head -1 grains.csv | grep -o counter_ | wc -l)" \
+		"$(grep -c '^@counter' "$in")"
 	is "$file: the CSV is the JSON" "$(python3 compare_csv.py grains.csv grains.json 2>&1)" ""
 done
+# What was only seen in part has places, too.
+if python3 -c 'import networkx' 2>/dev/null; then
+	for file in everything late untied; do
+		"$ctl" analyze "$ROOT/tests/fuzz/corpus-log/$file" --keep-going --format graphml -o reduced.graphml
+		"$ctl" analyze "$ROOT/tests/fuzz/corpus-log/$file" --keep-going --format graphml --full -o full.graphml
+		for graph in reduced full; do
+			is "$file: no two nodes of the $graph graph overlap" \
+				"$(python3 "$ROOT/tests/tools/check_graphml.py" $graph.graphml 2>&1)" ""
+		done
+	done
+fi
 "$ctl" report "$ROOT/tests/data/fib_two_threads.log" --full -o x.svg 2>err
 is "--full without GraphML is wrong usage" "$? $(wc -l <err) $(ls x.svg 2>/dev/null)" "2 1 "
 for format in graphml csv; do

@@ -51,15 +51,16 @@ def page_contexts(browser):
 
 def expected_context(report, context, base, children):
     kinds = ["initial", "implicit", "task", "chunk"]
-    # 0 is what was not seen, too.
-    seen = context["start_ns"] > 0
+    # Of what never ran 0 means that it was not seen.
+    seen = context["fragments"] or context["start_ns"] > 0
     return {"id": context["id"], "kind": kinds.index(context["kind"]),
             "parent": report.index.get(context["parent"], -1),
             "definition": -1 if context["definition"] is None else context["definition"], "depth": context["depth"],
             "exec_ns": context["exec_ns"], "create_ns": context["create_ns"], "wait_ns": context["wait_ns"],
             "bookkeeping_ns": context["bookkeeping_ns"], "lock_ns": context.get("lock_ns", 0), "cpu_ns": context["cpu_ns"],
             "join": context["join"], "loop": context.get("loop"), "lower": context["lower"], "upper": context["upper"],
-            "start": context["start_ns"] - base if seen else None, "end": context["end_ns"] - base if context["end_ns"] else None,
+            "start": context["start_ns"] - base if seen else None,
+            "end": context["end_ns"] - base if context["fragments"] or context["end_ns"] > 0 else None,
             "found": True, "children": children.get(context["id"], []), "counters": context["counters"],
             # What took no time is not drawn.
             "fragments": sorted([f["start_ns"] - base, f["end_ns"] - base, f["tid"], f["cpu"]]

@@ -318,7 +318,8 @@ def search(browser, inputs):
     report = inputs.sourced()
     definition = next(d for d in report.summary["definitions"] if d["kind"] == "task")
     task = next(c for c in report.contexts if c["kind"] == "task" and c["exec_ns"])
-    for what, text in (("a source line", definition["source"].rpartition("/")[2]), ("a function", definition["func"]),
+    function = max((d["func"] for d in report.summary["definitions"]), key=len)
+    for what, text in (("a source line", definition["source"].rpartition("/")[2]), ("a function", function),
                        ("an identifier", task["id"]), ("nothing", "no such line")):
         browser.open(report)
         browser.click_on("#graph input[type=search]")

@@ -84,6 +84,22 @@ def sorting(browser, inputs):
     same("and the first again", len(browser.js(CELLS % "regions")), SHOWN)
 
 
+def apart(browser, inputs):
+    """Wherever the page is scrolled to, no section lies over another."""
+    browser.open(inputs.log("hostile_names"))
+    same("sections stay apart", browser.js("""const found = new Set();
+        for (let y = 0; y < document.documentElement.scrollHeight; y += 300) {
+            scrollTo({top: y, behavior: "instant"});
+            const boxes = [...document.querySelectorAll("main section")].map((e) => [e.id, e.getBoundingClientRect()]);
+            for (const [a, r] of boxes)
+                for (const [b, s] of boxes)
+                    if (a < b && r.left < s.right && s.left < r.right && r.top < s.bottom - 1 && s.top < r.bottom - 1)
+                        found.add(a + " and " + b);
+        }
+        scrollTo(0, 0);
+        return [...found];"""), [])
+
+
 def depths(browser, inputs):
     report = inputs.made(500)
     browser.open(report)
@@ -224,4 +240,4 @@ def broken(browser, inputs):
 
 
 if __name__ == "__main__":
-    main(sorting, depths, loops, advice, verdicts, hostile, address, nothing, broken)
+    main(sorting, apart, depths, loops, advice, verdicts, hostile, address, nothing, broken)

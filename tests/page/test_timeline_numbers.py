@@ -32,7 +32,7 @@ def steps(browser, inputs):
     for n in range(150):
         a, b = sorted(dice.choice(borders) + dice.choice((0, 0, dice.random() * 300)) for _ in range(2))
         ranges.append((a, min(b, last)) if n % 2 else (a, min(last, a + dice.random() * 2000)))
-    ranges = [(a, b) for a, b in ranges if a < b]
+    ranges = [(a, b) for a, b in ranges if a < b] + list(zip(borders, borders[1:]))[:200]
     shown = browser.js("a.map(([from, to]) => app.parallelism.steps.over(from, to))", ranges)
     for (a, b), got in zip(ranges, shown):
         cuts = [a] + [t for t in borders if a < t < b] + [b]
@@ -78,8 +78,13 @@ def expected_columns(pieces, left_out, scale, width):
 
 def pixels(browser, inputs):
     """Columns of the rows have the colour with most time, and are as high as the time that was spent."""
-    report = inputs.made(5000)
+    for grains, width, height in ((5000, 1280, 800), (20000, 390, 844)):
+        browser.size(width, height)
+        columns(browser, inputs.made(grains))
     browser.size(1280, 800)
+
+
+def columns(browser, report):
     browser.open(report, "theme=light")
     page = browser.js("""const p = app.timeline.picture, rows = p.rows, m = p.metrics, out = [];
         app.timeline.set_mode("definition");
@@ -112,9 +117,9 @@ def pixels(browser, inputs):
                 wrong.append("row %d, column %d: %s, expected %s (%.3f)" % (r, x, got, colour, spent))
             elif colour and abs(height - max(1.5, min(1, spent) * page["box"])) > 1.01:
                 heights.append("row %d, column %d: %d high, expected %.1f" % (r, x, height, spent * page["box"]))
-    check("enough columns are looked at", looked > 1000, looked)
-    same("columns have the colour with most time", wrong[:5], [])
-    same("and are as high as what was spent of them", heights[:5], [])
+    check(report.name + ": enough columns are looked at", looked > 1000, looked)
+    same(report.name + ": columns have the colour with most time", wrong[:5], [])
+    same(report.name + ": and are as high as what was spent of them", heights[:5], [])
     colours = {d["definition"]: browser.js("app.colours.css(app.colours.of_definition(a))", d["definition"])
                for d in report.summary["definitions"]}
     same("definitions have the page's colours", [page["colours"][i] for i, c in enumerate(report.contexts) if report.is_grain(c)],
@@ -193,6 +198,33 @@ def distributions(browser, inputs):
         same(report.name + ": with its numbers", wrong[:3], [])
 
 
+def lines(browser, inputs):
+    """Where the lines to neighbours begin and end: at their fragments' ends and starts, never back in time."""
+    for report in inputs.logs() + [inputs.made(500), inputs.dependent()]:
+        browser.open(report)
+        found = browser.js("""const t = app.timeline, out = [];
+            for (let c = 0; c < app.data.count; c++) {
+                app.set("hovered", c);
+                for (const [list, before] of [[t.neighbours.before, true], [t.neighbours.after, false]])
+                    for (const { context, from, to, link } of list)
+                        out.push({ link, from: before ? context : c, to: before ? c : context, start: from, end: to });
+            }
+            app.set("hovered", -1);
+            return {links: out, tids: app.data.report.tids};""")
+        zero, tids, wrong = report.summary["start_ns"], found["tids"], []
+        pieces = [[(f["start_ns"] - zero, f["end_ns"] - zero, tids.index(f["tid"])) for f in c["fragments"]
+                   if f["end_ns"] > f["start_ns"]] for c in report.contexts]
+        for link in found["links"]:
+            start, end = link["start"], link["end"]
+            begins = (start["time"], start["row"]) in {p[1:] for p in pieces[link["from"]]}
+            ends = (end["time"], end["row"]) in {(p[0], p[2]) for p in pieces[link["to"]]}
+            # What made it took no time: the line begins where it ends.
+            if not (begins or start["time"] == end["time"]) or not ends or start["time"] > end["time"]:
+                wrong.append((report.contexts[link["from"]]["id"], report.contexts[link["to"]]["id"], link))
+        check(report.name + ": there are lines", found["links"])
+        same(report.name + ": they lead from an end to a start", wrong[:3], [])
+
+
 def rest(browser, inputs):
     """The wheel, panning, the table."""
     browser.open(inputs.made(500))
@@ -214,4 +246,4 @@ def rest(browser, inputs):
 
 
 if __name__ == "__main__":
-    main(steps, pixels, distributions, rest)
+    main(steps, pixels, distributions, lines, rest)

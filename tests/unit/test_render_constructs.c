@@ -117,9 +117,9 @@ static void test_summary(const struct grain_graph *graph)
 	fclose(out);
 	CHECK(strstr(text, "trust  yes: 0 events lost, 0 incomplete, 1 discarded, measuring cost"),
 	      "discarded tasks are in the trust line");
-	CHECK(strstr(text, "\nLOOP ") && strstr(text, "0.p0/l0  a.c:40  dynamic       1       8") &&
-		      strstr(text, "0.p0/l1  a.c:45  static        1   share") &&
-		      strstr(text, "0.p0/x2  a.c:50  sections      1       2"),
+	CHECK(strstr(text, "\nLOOP ") && strstr(text, "\na.c:40  0.p0/l0  dynamic       1       8 ") &&
+		      strstr(text, "\na.c:45  0.p0/l1  static        1   share ") &&
+		      strstr(text, "\na.c:50  0.p0/x2  sections      1       2 "),
 	      "loops have a table");
 	CHECK(strstr(text, "share: static share, bounds not observable"), "what a share is");
 	CHECK(strstr(text, "Locks: critical a.c:20 20 ns in 1 waits."), "locks");

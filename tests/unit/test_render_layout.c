@@ -178,7 +178,7 @@ static double seconds_for(void (*work)(struct program *, unsigned), unsigned tas
 
 	if (!graph)
 		printf("# %s\n", err.text);
-	for (int i = 0; graph && i < 3; i++) {
+	for (int i = 0; graph && i < 7; i++) {
 		struct scene scene;
 		double seconds = INFINITY;
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The written SVG: identifiers and links, views as layers, aggregation, long names. */
+/* The written SVG: marks, identifiers and links, views as layers, aggregation, long names. */
 #include <errno.h>
+#include <math.h>
 
-#include "render/render.h"
+#include "render/layout.h"
+#include "render/picture.h"
 #include "tests/unit/check.h"
 #include "tests/unit/render_program.h"
 
@@ -216,8 +218,72 @@ static void test_names(void)
 	grain_graph__free(graph);
 }
 
+/* What Graphviz makes of the positions and what is written here are the same places. */
+static void test_marks(void)
+{
+	struct grain_error err = {{0}};
+	struct grain_graph *graph = program_make(program_body, 6, 5, 0, 3, &err);
+	struct picture drawn = {0}, written = {0};
+	struct outline *outline = NULL;
+	struct scene scene = {0};
+	struct view view = {0};
+	size_t nodes = 0, edges = 0;
+
+	CHECK(graph && view__init(&view, graph, RENDER_VIEW_DEFINITION, &err) == 0 &&
+		      outline__new(graph, &outline) == 0 && layout__full(outline, &scene) == 0,
+	      "laid out %s", err.text);
+	scene__bounds(&scene);
+	CHECK(picture__draw_svg(&view, &scene, RENDER_LAYOUT_OWN, &drawn, &err) == 0 &&
+		      picture__write_marks(&scene, &written, &err) == 0,
+	      "drawn both ways %s", err.text);
+	for (size_t i = 0; written.text && i < scene.node_count; i++) {
+		const char *a = drawn.text + drawn.nodes[i].at, *b = written.text + written.nodes[i].at;
+		bool circle = scene.nodes[i].shape == SCENE_FORK || scene.nodes[i].shape == SCENE_JOIN;
+
+		nodes += circle ? strncmp(a, "<ellipse", 8) == 0 && strncmp(b, "<circle", 7) == 0
+				: strncmp(a, "<path", 5) == 0 && strncmp(b, "<rect", 5) == 0;
+	}
+	for (size_t i = 0; written.text && i < scene.edge_count; i++) {
+		const char *a = strstr(drawn.text + drawn.edges[i].at, " d=\""),
+			   *b = strstr(written.text + written.edges[i].at, " d=\"");
+		double ax, ay, bx, by;
+
+		edges += a && b && sscanf(a, " d=\"M%lf,%lf", &ax, &ay) == 2 &&
+			 sscanf(b, " d=\"M%lf,%lf", &bx, &by) == 2 && fabs(ax - bx) < .02 &&
+			 fabs(ay - by) < .02;
+	}
+	CHECK(scene.node_count > 100 && nodes == scene.node_count, "all %zu nodes have the same shape",
+	      scene.node_count);
+	CHECK(edges == scene.edge_count, "all %zu edges begin at the same place", scene.edge_count);
+	picture__free(&drawn);
+	picture__free(&written);
+	scene__free(&scene);
+	outline__free(outline);
+	view__free(&view);
+	grain_graph__free(graph);
+}
+
+static void test_numbers(void)
+{
+	static const struct {
+		double value;
+		const char *text;
+	} cases[] = {{0, "0"},	   {1, "1"},	    {-1.5, "-1.5"},   {12.25, "12.25"}, {.05, "0.05"},
+		     {-.001, "0"}, {99.999, "100"}, {1e6, "1000000"}, {-20.3, "-20.3"}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct format_text text = {0};
+
+		format__add_fixed(&text, cases[i].value);
+		CHECK_STR(text.data, cases[i].text, "%g is written as %s", cases[i].value, cases[i].text);
+		format__free(&text);
+	}
+}
+
 int main(void)
 {
+	test_numbers();
+	test_marks();
 	test_ids();
 	test_layers();
 	test_groups();
