@@ -19,7 +19,7 @@ struct json_out *json_out__new(FILE *stream)
 	return out;
 }
 
-static void flush(struct json_out *out)
+void json_out__flush(struct json_out *out)
 {
 	errno = 0;
 	if (!out->error && fwrite(out->buffer, 1, out->used, out->stream) != out->used)
@@ -33,7 +33,7 @@ int json_out__finish(struct json_out *out)
 
 	if (!out)
 		return 0;
-	flush(out);
+	json_out__flush(out);
 	errno = 0;
 	if (!out->error && fflush(out->stream) != 0)
 		out->error = errno ? -errno : -EIO;
@@ -46,11 +46,11 @@ int json_out__finish(struct json_out *out)
 static char *room(struct json_out *out, size_t n)
 {
 	if (JSON_OUT_BUFFER - out->used < n)
-		flush(out);
+		json_out__flush(out);
 	return out->buffer + out->used;
 }
 
-static void bytes(struct json_out *out, const char *text, size_t n)
+static void long_bytes(struct json_out *out, const char *text, size_t n)
 {
 	while (n) {
 		size_t part = n < JSON_OUT_BUFFER ? n : JSON_OUT_BUFFER;
@@ -60,6 +60,17 @@ static void bytes(struct json_out *out, const char *text, size_t n)
 		text += part;
 		n -= part;
 	}
+}
+
+/* Inline, so that a constant length becomes a few moves. */
+static inline __attribute__((always_inline)) void bytes(struct json_out *out, const char *text, size_t n)
+{
+	if (n > JSON_OUT_BUFFER - out->used) {
+		long_bytes(out, text, n);
+		return;
+	}
+	memcpy(out->buffer + out->used, text, n);
+	out->used += n;
 }
 
 static void byte(struct json_out *out, char c)
@@ -100,12 +111,6 @@ void json_out__key(struct json_out *out, const char *plain)
 	byte(out, '"');
 	bytes(out, plain, strlen(plain));
 	bytes(out, "\":", 2);
-	out->comma = false;
-}
-
-void json_out__raw_key(struct json_out *out, const char *text, size_t length)
-{
-	bytes(out, text, length);
 	out->comma = false;
 }
 
@@ -155,10 +160,15 @@ static char *digits(char *end, uint64_t value)
 
 void json_out__uint(struct json_out *out, uint64_t value)
 {
-	char text[24], *first = digits(text + sizeof text, value);
+	enum { DIGITS = 20 };
+	char text[2 * DIGITS] = {0}, *first = digits(text + DIGITS, value);
+	char *to;
 
 	separate(out);
-	bytes(out, first, (size_t)(text + sizeof text - first));
+	to = room(out, DIGITS);
+	/* Always as many as there can be; what follows the number is overwritten. */
+	memcpy(to, first, DIGITS);
+	out->used += (size_t)(text + DIGITS - first);
 }
 
 void json_out__int(struct json_out *out, int64_t value)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #define JSON_OUT_BUFFER (1u << 18)
 
@@ -31,8 +32,19 @@ void json_out__close(struct json_out *out, char bracket); /* '}' or ']' */
 void json_out__line(struct json_out *out);		  /* ends a value of newline-delimited JSON */
 
 void json_out__key(struct json_out *out, const char *plain); /* needs no escaping */
-/* `,"key":` as it is, `length` bytes: a key that is not the first of its object. */
-void json_out__raw_key(struct json_out *out, const char *text, size_t length);
+void json_out__flush(struct json_out *out);
+/*
+ * `,"key":` as it is, `length` bytes, fewer than the buffer has: a key that is
+ * not the first of its object.
+ */
+static inline void json_out__raw_key(struct json_out *out, const char *text, size_t length)
+{
+	if (length > JSON_OUT_BUFFER - out->used)
+		json_out__flush(out);
+	memcpy(out->buffer + out->used, text, length);
+	out->used += length;
+	out->comma = false;
+}
 /* After a string that serves as a key. */
 void json_out__colon(struct json_out *out);
 void json_out__null(struct json_out *out);

@@ -182,6 +182,16 @@ static int wait_kind(struct log_reader *r, const struct keys *keys, struct event
 	return error ? error : keys__source(r, keys, &e->src);
 }
 
+static int lost_cause(struct log_reader *r, const struct field *f, uint8_t *sub)
+{
+	char *cause = field__string(f);
+	int error =
+		cause ? event_stream__add_cause(r->stream, cause, strlen(cause), sub, &r->budget) : -ENOMEM;
+
+	free(cause);
+	return error;
+}
+
 /* Fills *e from the keys of its kind. */
 static int event_values(struct log_reader *r, const struct keys *keys, struct event *e)
 {
@@ -265,11 +275,8 @@ static int event_values(struct log_reader *r, const struct keys *keys, struct ev
 		return keys__u64(r, keys, KEY_IP, &e->value);
 	case EVENT_LOST:
 		error = keys__u64(r, keys, KEY_COUNT, &e->value);
-		if (!error && keys->have & K(CAUSE))
-			error = event_stream__add_cause(r->stream, keys->field[KEY_CAUSE].value,
-							keys->field[KEY_CAUSE].value_bytes, &e->sub,
-							&r->budget);
-		return error;
+		return error || !(keys->have & K(CAUSE)) ? error
+							 : lost_cause(r, &keys->field[KEY_CAUSE], &e->sub);
 	case EVENT_TASK_BOUNDS:
 		return bounds_keys(r, keys, e);
 	case EVENT_CANCEL:

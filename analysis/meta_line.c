@@ -351,6 +351,7 @@ static int lost(struct parse *p)
 {
 	struct field f, cause = {0};
 	uint64_t count = 0;
+	char *text;
 	int rc;
 
 	while ((rc = next(p, &f)) != 0) {
@@ -365,7 +366,10 @@ static int lost(struct parse *p)
 		snprintf(p->why, 128, "@lost needs cause=");
 		return -EBADMSG;
 	}
-	return event_stream__add_loss(p->stream, cause.value, cause.value_bytes, count, p->budget);
+	text = field__string(&cause);
+	rc = text ? event_stream__add_loss(p->stream, text, strlen(text), count, p->budget) : -ENOMEM;
+	free(text);
+	return rc;
 }
 
 static int truth(struct parse *p, struct meta_truth *out)

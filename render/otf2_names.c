@@ -200,7 +200,7 @@ static OTF2_ErrorCode write_region(struct otf2_names *names, OTF2_GlobalDefWrite
 static OTF2_ErrorCode write_regions(struct otf2_names *names, OTF2_GlobalDefWriter *writer)
 {
 	size_t per_use = names->definitions + 1;
-	size_t *places = malloc((names->region_count + 1) * sizeof(*places));
+	size_t *places = calloc(names->region_count + 1, sizeof(*places));
 	OTF2_ErrorCode error = OTF2_SUCCESS;
 
 	if (!places) {

@@ -184,6 +184,9 @@ static void verdict_none(const struct summary *s)
 	put(s, "", "  do     nothing here; look for time outside of the parallel parts");
 }
 
+/* Times of which measuring is more than this share are not the program's own. */
+#define SLOWED_PERCENT 10
+
 static void verdict_trust(const struct summary *s)
 {
 	const struct grain_truth *truth = grain_graph__truth(s->graph);
@@ -191,6 +194,7 @@ static void verdict_trust(const struct summary *s)
 	const struct grain_totals *t = grain_graph__totals(s->graph);
 	bool damaged = info->damaged || truth->conservation_violations;
 	bool whole = !damaged && !truth->lost && !truth->incomplete_grains;
+	bool slowed = t->measuring_percent > SLOWED_PERCENT;
 	char line[512], cost[64], unrun[64] = "";
 
 	if (t->discarded)
@@ -200,16 +204,17 @@ static void verdict_trust(const struct summary *s)
 	else
 		snprintf(cost, sizeof(cost), "%s %%", format__percent(t->measuring_percent).text);
 	snprintf(line, sizeof(line), "  trust  %s: %s events lost, %s %sincomplete%s, measuring cost %s%s",
-		 whole	   ? "yes"
-		 : damaged ? "NO"
-			   : "partly",
+		 damaged  ? "NO"
+		 : !whole ? "partly"
+		 : slowed ? "graph yes, times no"
+			  : "yes",
 		 format__count(truth->lost).text, format__count(truth->incomplete_grains).text,
 		 t->discarded ? "" : "grains ", unrun, cost,
 		 info->damaged			  ? ", damaged file"
 		 : truth->conservation_violations ? ", times do not add up"
 		 : info->late			  ? ", attached late"
 						  : "");
-	put(s, whole ? "" : "33", line);
+	put(s, whole && !slowed ? "" : "33", line);
 }
 
 static void advice_in_full(const struct summary *s)

@@ -136,10 +136,14 @@ function losses_of(s) {
 	return rows.filter(([, count]) => count);
 }
 
+/* As ../summary.c: times of which measuring is more than this are not the program's own. */
+const SLOWED_PERCENT = 10;
+
 function truth_node(s) {
 	const wrong = s.damaged || s.conservation.violations > 0;
 	const whole = !wrong && !s.events.lost && !s.grains.incomplete;
-	const state = wrong ? ["bad", "not to be trusted"] : whole ? ["ok", "to be trusted"] : ["warn", "partly to be trusted"];
+	const state = wrong ? ["bad", "not to be trusted"] : !whole ? ["warn", "partly to be trusted"] :
+		s.overhead.percent > SLOWED_PERCENT ? ["warn", "the graph is exact, its times are not"] : ["ok", "to be trusted"];
 	const parts = [
 		format_plural(s.events.lost, "event") + " lost",
 		format_plural(s.grains.incomplete, "grain") + " incomplete",

@@ -36,7 +36,7 @@ CANNOT_RUN = [(r"version `\S+' not found", "the runtime is older than the constr
 
 # How long programs with long rounds are watched when attached.
 WINDOW_S = {"taskloop_large": 0.6, "critical": 0.6, "critical_unnamed": 0.6, "nest_lock": 0.6, "omp_lock": 0.6,
-            "ordered_lock": 0.6}
+            "ordered_lock": 0.6, "many_tasks_throttle": 0.9}
 
 
 class Result:

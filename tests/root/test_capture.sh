@@ -42,14 +42,16 @@ for method in multi perf; do
 done
 
 # One process: the other one, running at the same time, leaves no events.
-"$FIB" 20 8 400 >"$T/a" &
+"$FIB" 20 8 40000 >"$T/a" &
 a=$!
+PIDS+=("$a")
 capture -p $a "$T/ready" 1.5 && {
 	"$FIB" 20 8 20 >/dev/null
 	wait "$CAPTURE"
 	is "one process: no event of another" "$(value process_changes)" 1
 }
-wait $a
+kill $a
+wait $a 2>/dev/null
 plan=$("$B/grainctl" doctor | grep '^ *0x')
 capture "$T/ready" 2.5 && {
 	is "all processes: their breakpoints are not taken for the runtime's code" "$("$B/grainctl" doctor | grep '^ *0x')" "$plan"

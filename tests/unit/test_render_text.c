@@ -5,6 +5,7 @@
 #include "render/columns.h"
 #include "render/render.h"
 #include "tests/unit/check.h"
+#include "tests/unit/graph_text.h"
 #include "tests/unit/render_program.h"
 
 static void test_numbers(void)
@@ -107,6 +108,29 @@ static void tiny_tasks(struct program *p, unsigned tasks)
 	}
 	program_say(p, 20, "wait-begin kind=taskwait", NULL, 0);
 	program_say(p, 2000, "wait-end kind=taskwait", NULL, 0);
+}
+
+/* One region of 100 us with 6 events, each of which costs so many nanoseconds. */
+static void test_trust(unsigned ns_per_event, const char *expected)
+{
+	char log[1024];
+	struct grain_graph *graph;
+	char *text;
+	int r;
+
+	snprintf(log, sizeof(log),
+		 GRAPH_HEAD "@capture source=uprobes ns_per_event=%u\n"
+			    "0 1 0 thread-begin\n0 1 0 region-begin region=1 src=1 threads=1\n"
+			    "10 1 0 member-begin region=1 num=0\n99990 1 0 member-end region=1 num=0\n"
+			    "100000 1 0 region-end region=1\n100000 1 0 thread-end\n",
+		 ns_per_event);
+	graph = graph_of_text("trust", log);
+	if (!graph)
+		return;
+	text = summarize(graph, &(struct render_text_opts){0}, &r);
+	CHECK(r == 0 && strstr(text, expected), "events of %u ns: %s", ns_per_event, expected);
+	free(text);
+	grain_graph__free(graph);
 }
 
 static void test_summary(void)
@@ -234,6 +258,8 @@ int main(void)
 	test_escapes();
 	test_columns();
 	test_summary();
+	test_trust(1000, "  trust  yes: 0 events lost");
+	test_trust(4000, "  trust  graph yes, times no: 0 events lost");
 	test_task_profile();
 	test_no_problem();
 	CHECK_DONE();
