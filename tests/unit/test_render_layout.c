@@ -195,10 +195,10 @@ static void test_linear(const char *name, void (*work)(struct program *, unsigne
 	double small = seconds_for(work, 5000, shape), large = seconds_for(work, 160000, shape);
 
 	/*
-	 * 32 times the tasks, and up to eight times as long for each once they do not fit into caches.
+	 * 32 times the tasks, and up to five times as long for each once they do not fit into caches.
 	 * A quadratic layout would take 1,024 times as long.
 	 */
-	CHECK(isfinite(small) && isfinite(large) && large < 8 * 32 * fmax(small, 1e-4),
+	CHECK(isfinite(small) && isfinite(large) && large < 5 * 32 * fmax(small, 1e-4),
 	      "%s layout of a %s program is linear (%.1f ms for 5,000 tasks, %.1f ms for 160,000)",
 	      shapes[shape], name, small * 1e3, large * 1e3);
 }
