@@ -6,6 +6,7 @@
  * body itself, and what belongs to a body that has already begun.
  */
 #include "analysis/resolver.h"
+#include "analysis/task_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -181,6 +182,25 @@ static int find_team(struct resolver *r, struct thread *t, uint32_t index)
 	return 0;
 }
 
+/*
+ * A begin that names its task's data gets the key of the creation; one without
+ * creation an odd key, which no object has.
+ */
+static int find_block(struct resolver *r, struct task_blocks *blocks, struct trace_record *rec)
+{
+	uint64_t block;
+	int error = 0;
+
+	if (rec->kind == TRACE_TASK_CREATE && rec->arg & TRACE_TASK_BODY_KNOWN) {
+		error = task_blocks__add(blocks, rec->key, rec->extra, r->budget);
+		rec->extra = 0;
+	} else if (rec->kind == TRACE_TASK_BEGIN && rec->arg & TRACE_BEGIN_DATA) {
+		block = task_blocks__take(blocks, rec->key, r->content->sites[rec->site]);
+		rec->key = block ? block : rec->key | 1;
+	}
+	return error;
+}
+
 /* Whether nothing that the process did before or meanwhile can be missing. */
 static bool is_whole(const struct resolver *r)
 {
@@ -198,6 +218,7 @@ static bool is_whole(const struct resolver *r)
 int survey__run(struct resolver *r)
 {
 	struct trace_content *c = r->content;
+	struct task_blocks blocks = {0};
 	int error = 0;
 
 	r->whole = is_whole(r);
@@ -214,6 +235,9 @@ int survey__run(struct resolver *r)
 			rec->kind = RECORD_NONE;
 			continue;
 		}
+		error = find_block(r, &blocks, rec);
+		if (error)
+			break;
 		if (!t->start_known)
 			find_start(t, rec);
 		r->whole &= rec->kind != TRACE_LOST;
@@ -223,6 +247,7 @@ int survey__run(struct resolver *r)
 		if (!error)
 			error = find_attached(r, t, (uint32_t)i);
 	}
+	task_blocks__free(&blocks, r->budget);
 	for (uint32_t i = 0; i < c->thread_count; i++) {
 		struct survey *s = &r->threads[i].survey;
 

@@ -159,7 +159,8 @@ static int leave_league(struct resolver *r, struct thread *t, uint64_t sp)
 int teams__region_begin(struct resolver *r, struct thread *t, const struct trace_record *rec)
 {
 	bool teams = rec->arg & TRACE_REGION_TEAMS;
-	int error = teams ? leave_league(r, t, rec->frame) : 0;
+	bool outermost = rec->arg & TRACE_REGION_OUTERMOST;
+	int error = teams ? leave_league(r, t, rec->frame) : outermost ? teams__end_orphan(r, t) : 0;
 	struct event *e;
 	uint32_t region;
 

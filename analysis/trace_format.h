@@ -120,8 +120,10 @@ enum trace_columns { TRACE_COLUMN_EXTRA = 1 };
 enum trace_kind {
 	TRACE_TASK_CREATE = 1,	   /* a deferred task: key, site = call site, arg = enum trace_task_flags */
 	TRACE_TASK_CREATE_END = 2, /* ends the thread's open creation */
-	TRACE_TASK_BEGIN = 3,	   /* key of the creation, site = body function */
-	TRACE_TASK_END = 4,	   /* same frame as its begin */
+	TRACE_TASK_BEGIN = 3, /* key of the creation, site = body function; arg = TRACE_BEGIN_DATA: key is an
+				 address inside of the creation's object, the last one created below it
+				 with this body (TRACE_TASK_BODY_KNOWN) that has not begun */
+	TRACE_TASK_END = 4,   /* same frame as its begin */
 	TRACE_UNDEFERRED_BEGIN =
 		5, /* creation and begin in one; key = body function, site = call site, arg = flags */
 	TRACE_UNDEFERRED_END = 6,
@@ -217,7 +219,10 @@ enum trace_loop {
 };
 
 #define TRACE_SECTIONS_OF_REGION (1u << 31)
-#define TRACE_REGION_TEAMS (1u << 31) /* in arg of TRACE_REGION_BEGIN */
+/* In arg of TRACE_REGION_BEGIN: */
+#define TRACE_REGION_TEAMS (1u << 31)
+#define TRACE_REGION_OUTERMOST                                                                               \
+	(1u << 30) /* its thread is in no other: the one that was recorded last is over */
 
 enum trace_lock {
 	TRACE_LOCK_CRITICAL = 1,
@@ -239,7 +244,11 @@ enum trace_task_flags {
 	TRACE_TASK_SPLIT = 1 << 7,   /* made by the runtime itself to split a taskloop */
 	TRACE_TASK_NOGROUP = 1 << 8, /* taskloop nogroup */
 	TRACE_TASK_TARGET = 1 << 9,
+	TRACE_TASK_BODY_KNOWN = 1 << 10, /* extra is the body function, not the address of a source string */
 };
+
+/* arg of TRACE_TASK_BEGIN */
+#define TRACE_BEGIN_DATA 1u
 
 /* trace event flags */
 #define TRACE_F_FAULT 1u /* a user page was not readable: site, key or arg may be 0 for that */

@@ -99,6 +99,19 @@ enum cookie_copy {
 	COOKIE_COPY_STARTED = 3, /* its return */
 	COOKIE_COPY_END = 4,	 /* entry of GOMP_single_copy_end: the thread that won waits for the others */
 };
+/*
+ * Where the bodies of constructs are observed in the program's functions (libgomp_bodies.bpf.h):
+ *
+ * BODY, at the entry of a function that takes a body: cc enum ring_body, reg the body. TASK, TASKLOOP:
+ * off is the size of the function. MEMBER: a, b and off as of MEMBER_BEGIN; reg2 not NONE: off is the
+ * offset of the block from the thread pointer.
+ * REGION_BEGIN with b: that of MEMBER's a, reg2 and off as there: whether the thread is in a region is said.
+ * TASK_CREATE with b 1: says what the body is.
+ * TASK_CREATE_END with b 1: the return of GOMP_task; an event if the task was deferred.
+ * TASK_BEGIN, TASK_END: entry and return of a body; off is the distance from the probe to the start of the
+ * function.
+ */
+
 /* LOCK_WAIT: a enum ring_lock, reg the lock; off: */
 enum cookie_lock { COOKIE_LOCK_BEGIN = 0, COOKIE_LOCK_GOT = 1, COOKIE_LOCK_RETURN = 2 };
 

@@ -3,23 +3,9 @@
 #ifndef GRAIND_LIBGOMP_BPF_H
 #define GRAIND_LIBGOMP_BPF_H
 
+#include "bpf/libgomp_bodies.bpf.h"
 #include "bpf/libgomp_tasks.bpf.h"
 #include "bpf/worksharing.bpf.h"
-
-/* The team and member number of this thread, from the runtime's thread-local block. */
-static __always_inline void member(struct pt_regs *ctx, __u64 cookie, __u64 *team, __u32 *number,
-				   __u32 *flags)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 block = BPF_CORE_READ(task, thread.fsbase);
-
-	if (COOKIE_REG(cookie) == COOKIE_REG_NONE)
-		block += user_word(ctx->ip + COOKIE_OFF(cookie), flags);
-	else
-		block += COOKIE_OFF(cookie);
-	*team = user_word(block + COOKIE_A(cookie) * 4, flags);
-	*number = user_word(block + COOKIE_B(cookie) * 4, flags);
-}
 
 /*
  * libgomp executes the teams one after another on the calling thread: a region
@@ -101,13 +87,20 @@ static __always_inline void libgomp__read(struct pt_regs *ctx, __u64 id, __u64 c
 	case RING_TASK_CREATE:
 		record->key = reg(ctx, COOKIE_REG(cookie));
 		if (COOKIE_A(cookie) == COOKIE_OF_TASKLOOP)
-			taskloop_create(ctx, id, record);
+			taskloop_create(ctx, id, record, COOKIE_B(cookie));
+		else if (COOKIE_B(cookie))
+			bodies__create(ctx, id, record);
 		else
-			task_call(ctx, id, record);
+			task_call(ctx, id, record, 0);
 		break;
 	case RING_TASK_CREATE_END:
 		if (COOKIE_A(cookie) == COOKIE_OF_TASKLOOP)
 			taskloop_create_end(ctx, id, record, COOKIE_OFF(cookie));
+		else if (COOKIE_B(cookie))
+			bodies__created(ctx, id, record);
+		break;
+	case RING_BODY:
+		bodies__call(ctx, id, cookie, record);
 		break;
 	case RING_TASK_BEGIN:
 		record->key = reg(ctx, COOKIE_REG(cookie));
@@ -120,7 +113,7 @@ static __always_inline void libgomp__read(struct pt_regs *ctx, __u64 id, __u64 c
 		if (COOKIE_A(cookie) == COOKIE_OF_TASKLOOP)
 			taskloop_undeferred(ctx, id, record);
 		else
-			task_call(ctx, id, record);
+			task_call(ctx, id, record, 0);
 		break;
 	case RING_TASKLOOP_BEGIN:
 		taskloop_begin(ctx, id, record);
@@ -139,8 +132,10 @@ static __always_inline void libgomp__read(struct pt_regs *ctx, __u64 id, __u64 c
 		break;
 	case RING_REGION_BEGIN:
 		record->key = ctx->di;
-		record->arg = ctx->dx;
+		record->arg = ctx->dx & RING_REGION_THREADS;
 		record->site = user_word(ctx->sp, &record->flags);
+		if (COOKIE_B(cookie) && bodies__outermost(ctx, cookie, &record->flags))
+			record->arg |= RING_REGION_OUTERMOST;
 		if (COOKIE_REG(cookie) != COOKIE_REG_NONE)
 			teams_begin(ctx, id, record);
 		else if (COOKIE_A(cookie))
@@ -160,7 +155,9 @@ static __always_inline void libgomp__read(struct pt_regs *ctx, __u64 id, __u64 c
 		break;
 	case RING_MEMBER_BEGIN:
 		record->site = reg(ctx, COOKIE_REG2(cookie));
-		member(ctx, cookie, &record->key, &record->arg, &record->flags);
+		member__read(member__block(ctx, cookie, COOKIE_REG(cookie) != COOKIE_REG_NONE,
+					   &record->flags),
+			     cookie, record);
 		break;
 	case RING_WAIT_BEGIN:
 		wait_begin(ctx, id, cookie, record);

@@ -18,7 +18,8 @@ struct gomp_call_key {
 struct gomp_call {
 	__u64 site;
 	__u64 step; /* of a taskloop */
-	__u64 task; /* its task being created */
+	__u64 task; /* the task being created */
+	__u64 body;
 	__u32 arg;
 };
 
@@ -121,16 +122,16 @@ static __always_inline void emit_with_depends(__u64 id, struct ring_record *reco
 
 /*
  * GOMP_task has a frame: its return address and, next to it, its seventh and
- * eighth argument, the flags and the dependences.
+ * eighth argument, the flags and the dependences. `more`: further bits of enum ring_task.
  */
-static __always_inline void task_call(struct pt_regs *ctx, __u64 id, struct ring_record *record)
+static __always_inline void task_call(struct pt_regs *ctx, __u64 id, struct ring_record *record, __u32 more)
 {
 	__u64 words[3] = {};
 
 	if (bpf_probe_read_user(words, sizeof(words), (void *)(ctx->bp + 8)))
 		record->flags |= RING_F_FAULT;
 	record->site = words[0];
-	record->arg = task_flags(words[1]);
+	record->arg = task_flags(words[1]) | more;
 	if (words[1] & GOMP_TASK_DEPEND)
 		emit_with_depends(id, record, words[2]);
 }
@@ -167,6 +168,7 @@ static __always_inline void taskloop_begin(struct pt_regs *ctx, __u64 id, struct
 	struct gomp_call_key key = gomp_call_key(id, ctx->sp, RING_TASKLOOP_BEGIN);
 	struct gomp_call call = {.site = user_word(ctx->sp, &record->flags),
 				 .step = argument(ctx, 10, &record->flags),
+				 .body = ctx->di,
 				 .arg = taskloop_flags(ctx->r9)};
 
 	record->key = ctx->di;
@@ -182,15 +184,21 @@ static __always_inline void taskloop_end(struct pt_regs *ctx, __u64 id)
 	bpf_map_delete_elem(&gomp_calls, &key);
 }
 
-static __always_inline void taskloop_create(struct pt_regs *ctx, __u64 id, struct ring_record *record)
+static __always_inline void taskloop_create(struct pt_regs *ctx, __u64 id, struct ring_record *record,
+					    bool body)
 {
 	struct gomp_call *call = taskloop_call(id, ctx->bp, record);
 
-	if (call)
-		call->task = record->key;
+	if (!call)
+		return;
+	call->task = record->key;
+	if (body) {
+		record->arg |= RING_TASK_BODY_KNOWN;
+		record->extra = call->body;
+	}
 }
 
-/* `data_offset`: where a task has the address of its data. */
+/* `data_offset`: where a task has the address of its data; 0: not known. */
 static __always_inline void taskloop_create_end(struct pt_regs *ctx, __u64 id, struct ring_record *record,
 						int data_offset)
 {
@@ -199,7 +207,7 @@ static __always_inline void taskloop_create_end(struct pt_regs *ctx, __u64 id, s
 
 	record->arg = 0;
 	record->site = 0;
-	if (!call || !call->task)
+	if (!call || !call->task || !data_offset)
 		return;
 	data = user_word(call->task + data_offset, &record->flags);
 	if (data)

@@ -265,10 +265,10 @@ static __noinline void libomp_region_begin(struct pt_regs *ctx, __u64 id, __u64 
 	}
 	record->key = ctx->dx;
 	if (thread && how == LIBOMP_REGION_TEAMS) {
-		record->arg = thread->teams_asked & ~RING_REGION_TEAMS;
+		record->arg = thread->teams_asked & RING_REGION_THREADS;
 		thread->teams_asked = 0;
 	} else if (thread) {
-		record->arg = thread->threads_asked & ~RING_REGION_TEAMS;
+		record->arg = thread->threads_asked & RING_REGION_THREADS;
 		thread->threads_asked = 0;
 	}
 	if (how == LIBOMP_REGION_TEAMS)

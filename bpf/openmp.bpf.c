@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The uprobe programs: one per runtime, for all of its points; the attach
- * cookie says what the point stands for and where its operands are (cookie.h).
+ * The uprobe programs: one per runtime, for all of its points, and one for the
+ * program's own functions; the attach cookie says what the point stands for and where its operands are
+ * (cookie.h).
  */
 #include "bpf/libgomp.bpf.h"
 #include "bpf/libomp.bpf.h"
@@ -78,6 +79,24 @@ int libomp_probe(struct pt_regs *ctx)
 	if (!hit(ctx, &id, &cookie, &record))
 		return 0;
 	libomp__read(ctx, id, cookie, &record);
+	if (record.kind != RING_NONE)
+		ring__emit(id, &record);
+	return 0;
+}
+
+/* Entries and returns of the program's functions that are bodies of its constructs. */
+SEC("uprobe")
+int bodies_probe(struct pt_regs *ctx)
+{
+	struct ring_record record = {};
+	__u64 id, cookie;
+
+	if (!hit(ctx, &id, &cookie, &record))
+		return 0;
+	if (record.kind == RING_TASK_BEGIN)
+		bodies__enter(ctx, id, cookie, &record);
+	else
+		bodies__leave(ctx, id, &record);
 	if (record.kind != RING_NONE)
 		ring__emit(id, &record);
 	return 0;

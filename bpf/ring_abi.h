@@ -80,6 +80,8 @@ enum ring_kind {
 	RING_LOCK_WAIT =
 		35, /* recorded when got: key lock, extra time the wait began, arg enum ring_lock, site */
 	RING_STATIC_SHARE = 36, /* site call site of omp_get_num_threads: maybe an inline static loop */
+	RING_BODY =
+		37, /* for the daemon: key a body function that is new to its process, arg enum ring_body */
 	RING_KIND_MAX
 };
 
@@ -115,6 +117,18 @@ enum ring_task {
 	RING_TASK_SPLIT = 1 << 7,   /* made by the runtime itself to split a taskloop */
 	RING_TASK_NOGROUP = 1 << 8, /* taskloop nogroup */
 	RING_TASK_TARGET = 1 << 9,
+	RING_TASK_BODY_KNOWN = 1 << 10, /* of a creation: extra is the body function, not ident */
+};
+
+/* arg of TASK_BEGIN */
+#define RING_BEGIN_DATA 1u /* key is the address of the body's data, inside of the task's block */
+
+/* What the body of a construct is that the compiler has made a function of. */
+enum ring_body {
+	RING_BODY_TASK = 1,
+	RING_BODY_TASKLOOP = 2,
+	RING_BODY_MEMBER = 3, /* of a parallel region */
+	RING_BODY_OTHER = 4,  /* observed otherwise, or not at all */
 };
 
 enum ring_cancel {
@@ -147,7 +161,10 @@ enum ring_loop {
 };
 
 #define RING_SECTIONS_OF_REGION (1u << 31)
-#define RING_REGION_TEAMS (1u << 31) /* in arg of REGION_BEGIN: a teams construct on the host */
+/* In arg of REGION_BEGIN: */
+#define RING_REGION_TEAMS (1u << 31)	 /* a teams construct on the host */
+#define RING_REGION_OUTERMOST (1u << 30) /* its thread is known to be in no other; else it may be */
+#define RING_REGION_THREADS (RING_REGION_OUTERMOST - 1)
 
 enum ring_lock {
 	RING_LOCK_CRITICAL = 1,
@@ -181,6 +198,7 @@ enum ring_loss {
 	RING_LOSS_FULL = 0,    /* no free slot */
 	RING_LOSS_FAULT = 1,   /* recorded, but a user page could not be read */
 	RING_LOSS_STORAGE = 2, /* per-thread state could not be allocated */
+	RING_LOSS_BODY = 3,    /* a body began of whose construct nothing was seen before */
 	RING_LOSS_MAX = 4
 };
 

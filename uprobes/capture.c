@@ -108,6 +108,8 @@ static int load(struct capture *capture, struct uprobes_error *err)
 						      (enum bpf_attach_type)PROBE_ATTACH_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(skeleton->progs.libomp_probe,
 						      (enum bpf_attach_type)PROBE_ATTACH_UPROBE_MULTI);
+		bpf_program__set_expected_attach_type(skeleton->progs.bodies_probe,
+						      (enum bpf_attach_type)PROBE_ATTACH_UPROBE_MULTI);
 	}
 	if ((r = bpf_map__set_max_entries(skeleton->maps.ring_ctl, capture->cpus)) ||
 	    (r = bpf_map__set_max_entries(skeleton->maps.ring_slots, capture->cpus * capture->slots)) ||
@@ -195,8 +197,11 @@ out:
 
 static struct bpf_program *program_of(const struct capture *capture, enum probe_runtime runtime)
 {
-	return runtime == RUNTIME_LIBOMP ? capture->skeleton->progs.libomp_probe
-					 : capture->skeleton->progs.libgomp_probe;
+	const struct openmp_bpf *skeleton = capture->skeleton;
+
+	return runtime == RUNTIME_PROGRAM  ? skeleton->progs.bodies_probe
+	       : runtime == RUNTIME_LIBOMP ? skeleton->progs.libomp_probe
+					   : skeleton->progs.libgomp_probe;
 }
 
 int capture__attach(struct capture *capture, const struct probe_plan *plan, const char *path,
@@ -328,5 +333,6 @@ void capture__losses(const struct capture *capture, struct capture_losses *out)
 		out->ring_full += __atomic_load_n(&ctl->loss[RING_LOSS_FULL], __ATOMIC_RELAXED);
 		out->read_faults += __atomic_load_n(&ctl->loss[RING_LOSS_FAULT], __ATOMIC_RELAXED);
 		out->storage += __atomic_load_n(&ctl->loss[RING_LOSS_STORAGE], __ATOMIC_RELAXED);
+		out->bodies += __atomic_load_n(&ctl->loss[RING_LOSS_BODY], __ATOMIC_RELAXED);
 	}
 }

@@ -73,7 +73,7 @@ typedef int (*capture_events_fn)(void *ctx, unsigned cpu, const struct ring_even
 long capture__poll(struct capture *capture, capture_events_fn on_events, void *ctx);
 
 struct capture_losses {
-	uint64_t ring_full, read_faults, storage, overwritten;
+	uint64_t ring_full, read_faults, storage, overwritten, bodies; /* enum ring_loss */
 };
 void capture__losses(const struct capture *capture, struct capture_losses *out);
 

@@ -169,18 +169,15 @@ static int sweep(struct code *code, const uint8_t *text, size_t size, uint64_t a
 	return size ? -ENOMEM : 0;
 }
 
-int code__load(const struct elf_image *image, struct code **out, struct uprobes_error *err)
+static int load(const struct elf_image *image, const uint8_t *text, size_t size, uint64_t address,
+		struct code **out, struct uprobes_error *err)
 {
 	struct code *code = calloc(1, sizeof(*code));
-	const uint8_t *text;
-	uint64_t address;
-	size_t size;
 	int r = -ENOTSUP;
 
 	if (!code)
 		return -ENOMEM;
 	code->image = image;
-	text = elf_image__text(image, &address, &size);
 	if (!text || size > MAX_TEXT_BYTES) {
 		snprintf(err->text, sizeof(err->text), "no usable .text section");
 		goto out;
@@ -194,6 +191,35 @@ int code__load(const struct elf_image *image, struct code **out, struct uprobes_
 	r = sweep(code, text, size, address);
 	if (r)
 		goto out;
+	*out = code;
+	return 0;
+out:
+	code__free(code);
+	return r;
+}
+
+int code__load_at(const struct elf_image *image, uint64_t address, size_t size, struct code **out,
+		  struct uprobes_error *err)
+{
+	const uint8_t *bytes = NULL;
+
+	for (; size && !bytes; size /= 2)
+		bytes = elf_image__bytes(image, address, size);
+	return load(image, bytes, bytes ? 2 * size : 0, address, out, err);
+}
+
+int code__load(const struct elf_image *image, struct code **out, struct uprobes_error *err)
+{
+	struct code *code = NULL;
+	const uint8_t *text;
+	uint64_t address;
+	size_t size;
+	int r;
+
+	text = elf_image__text(image, &address, &size);
+	r = load(image, text, size, address, &code, err);
+	if (r)
+		return r;
 	for (size_t i = 0; i < elf_image__function_count(image); i++) {
 		const struct elf_function *f = elf_image__function(image, i);
 
@@ -237,6 +263,16 @@ size_t code__find(const struct code *code, uint64_t address)
 			high = mid;
 	}
 	return low < code->count && code->insns[low].address == address ? low : CODE_NONE;
+}
+
+const char *code__got_name(const struct code *code, const struct code_insn *insn)
+{
+	const struct code_operand *to = &insn->operand[0];
+
+	if ((insn->flow != FLOW_CALL && insn->flow != FLOW_JUMP) || insn->target || to->type != X86_OP_MEM ||
+	    to->reg != X86_REG_RIP)
+		return NULL;
+	return elf_image__got_name(code->image, insn->address + insn->size + (uint64_t)to->value);
 }
 
 void code__text(const struct code *code, size_t index, char *buffer, size_t size)

@@ -42,12 +42,17 @@ struct code;
 
 /* -ENOTSUP when the exported functions are not on instruction boundaries. */
 int code__load(const struct elf_image *image, struct code **out, struct uprobes_error *err);
+/* Of `size` bytes from `address` on, or as many as there are. */
+int code__load_at(const struct elf_image *image, uint64_t address, size_t size, struct code **out,
+		  struct uprobes_error *err);
 void code__free(struct code *code);
 
 size_t code__count(const struct code *code);
 const struct code_insn *code__at(const struct code *code, size_t index);
 /* Index of the instruction that starts at `address`, CODE_NONE if none does. */
 size_t code__find(const struct code *code, uint64_t address);
+/* Name of the imported function that an indirect call or jump through the GOT leads to, or NULL. */
+const char *code__got_name(const struct code *code, const struct code_insn *insn);
 /* "je 0x18900" */
 void code__text(const struct code *code, size_t index, char *buffer, size_t size);
 

@@ -31,6 +31,9 @@ struct elf_image {
 	const uint8_t *text;
 	uint64_t text_address;
 	size_t text_size;
+	const uint8_t *whole_text; /* before it was narrowed */
+	uint64_t whole_address;
+	size_t whole_size;
 	struct elf_function *functions;
 	size_t function_count, function_room;
 	uint32_t *by_name; /* indices into functions */
@@ -259,9 +262,9 @@ static void load_contents(struct elf_image *image, const GElf_Shdr *h, const cha
 		return;
 	at = image->raw + h->sh_offset;
 	if (strcmp(name, ".text") == 0) {
-		image->text = at;
-		image->text_address = h->sh_addr;
-		image->text_size = h->sh_size;
+		image->text = image->whole_text = at;
+		image->text_address = image->whole_address = h->sh_addr;
+		image->text_size = image->whole_size = h->sh_size;
 	} else if (strcmp(name, ".eh_frame") == 0) {
 		image->frames = at;
 		image->frames_address = h->sh_addr;
@@ -556,4 +559,27 @@ uint64_t elf_image__file_offset(const struct elf_image *image, uint64_t address)
 	const uint8_t *at = elf_image__bytes(image, address, 1);
 
 	return at ? (uint64_t)(at - image->raw) : UINT64_MAX;
+}
+
+uint64_t elf_image__address(const struct elf_image *image, uint64_t offset)
+{
+	for (size_t i = 0; i < image->segment_count; i++) {
+		const GElf_Phdr *p = &image->segments[i];
+
+		if (p->p_flags & PF_X && offset >= p->p_offset && offset - p->p_offset < p->p_filesz)
+			return p->p_vaddr + (offset - p->p_offset);
+	}
+	return UINT64_MAX;
+}
+
+Elf *elf_image__elf(const struct elf_image *image)
+{
+	return image->elf;
+}
+
+void elf_image__widen(struct elf_image *image)
+{
+	image->text = image->whole_text;
+	image->text_address = image->whole_address;
+	image->text_size = image->whole_size;
 }

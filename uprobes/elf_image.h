@@ -66,6 +66,13 @@ const char *elf_image__got_name(const struct elf_image *image, uint64_t address)
 /* Bytes at an address of any executable segment; NULL when fewer than `size` are there. */
 const uint8_t *elf_image__bytes(const struct elf_image *image, uint64_t address, size_t size);
 
+/* The file as libelf sees it. */
+struct Elf *elf_image__elf(const struct elf_image *image);
+/* Undoes the narrowing to the part that is a runtime. */
+void elf_image__widen(struct elf_image *image);
+
+/* Offset in the file -> virtual address of executable code; UINT64_MAX when there is none. */
+uint64_t elf_image__address(const struct elf_image *image, uint64_t offset);
 /* Virtual address -> offset in the file; UINT64_MAX when in no loaded segment. */
 uint64_t elf_image__file_offset(const struct elf_image *image, uint64_t address);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "uprobes/plan_data.h"
-#include "uprobes/planner.h"
+#include "uprobes/plan_libgomp.h"
 #include "uprobes/recognise.h"
 
 #include <errno.h>
@@ -27,6 +27,7 @@ bool planner__function(const struct planner *planner, const char *name, struct c
 
 int planner__refuse(struct planner *planner, const char *what)
 {
+	planner->refused = what;
 	snprintf(planner->err->text, sizeof(planner->err->text),
 		 "%s: %s not found in this %s; it cannot be observed (please report its build-id %s)",
 		 planner->plan->path, what, probe_runtime__name(planner->plan->runtime),
@@ -43,17 +44,35 @@ void planner__missing(struct planner *planner, const char *name)
 void planner__add(struct planner *planner, const struct point_spec *spec)
 {
 	const struct code_insn *insn = code__at(planner->code, spec->insn);
-	struct probe_plan *plan = planner->plan;
-	struct probe_point *p;
+	const struct probe_plan *plan = planner->plan;
 
 	for (size_t i = 0; i < plan->count; i++)
 		if (plan->points[i].address == insn->address)
 			return;
-	if (plan->count == PLAN_MAX_POINTS) {
+	planner__add_beside(planner, spec);
+}
+
+void planner__go_back(struct planner *planner, size_t count)
+{
+	planner->plan->count = count;
+	planner->err->text[0] = '\0';
+	planner__missing(planner, planner->refused);
+}
+
+void planner__add_beside(struct planner *planner, const struct point_spec *spec)
+{
+	const struct code_insn *insn = code__at(planner->code, spec->insn);
+	struct probe_plan *plan = planner->plan;
+	struct probe_point *p;
+
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->points[i].address == insn->address && !strcmp(plan->points[i].event, spec->event))
+			return;
+	p = probe_plan__next(plan);
+	if (!p) {
 		planner->status = -E2BIG;
 		return;
 	}
-	p = &plan->points[plan->count];
 	*p = (struct probe_point){
 		.offset = elf_image__file_offset(planner->image, insn->address),
 		.address = insn->address,
@@ -139,6 +158,7 @@ static int plan_libgomp__find(struct planner *planner)
 	if ((r = plan_tasks__find(planner)) || (r = plan_teams__find(planner)) ||
 	    (r = plan_waits__find(planner)) || (r = plan_worksharing__find(planner)))
 		return r;
+	plan_bodies__others(planner);
 	return 0;
 }
 

@@ -19,6 +19,7 @@ struct uprobes_error {
 enum probe_runtime {
 	RUNTIME_LIBGOMP, /* GCC's */
 	RUNTIME_LIBOMP,	 /* LLVM's, and Intel's libiomp5 */
+	RUNTIME_PROGRAM, /* none: functions of a program that are bodies of its constructs, see bodies.h */
 };
 /* "libgomp", "libomp" */
 const char *probe_runtime__name(enum probe_runtime runtime);
@@ -58,6 +59,11 @@ enum probe_runtime probe_plan__runtime(const struct probe_plan *plan);
 const char *probe_plan__build_id(const struct probe_plan *plan); /* hex, or "" */
 size_t probe_plan__count(const struct probe_plan *plan);
 const struct probe_point *probe_plan__point(const struct probe_plan *plan, size_t index);
+/*
+ * Whether the places where this libgomp calls the bodies of tasks, or of parallel regions, were not found:
+ * the functions of the programs that use it have to be probed as well (uprobes/bodies.h).
+ */
+bool probe_plan__needs_bodies(const struct probe_plan *plan);
 /* Optional points that were not found, one name each; NULL past the last. */
 const char *probe_plan__missing(const struct probe_plan *plan, size_t index);
 

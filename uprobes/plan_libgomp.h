@@ -38,7 +38,32 @@ enum libgomp_callee libgomp__callee(const struct planner *planner, const struct 
 /* The first conditional jump that control reaches from `from`, along unconditional jumps. */
 size_t libgomp__next_branch(const struct planner *planner, size_t from);
 
-/* Taskloops; `fn_offset`: where a task has its body, followed by the address of its data. */
+/* Where GOMP_task has allocated a task; `b` of the cookie (cookie.h). */
+int libgomp__find_create(struct planner *planner, const struct code_range *f, uint32_t b, size_t *out);
+/* The jumps over which GOMP_task returns from a creation. */
+int libgomp__find_create_end(struct planner *planner, const struct code_range *f, size_t create);
+
+/* Where the runtime's thread-local block is, and fields in it. */
+struct tls_layout {
+	bool fixed;    /* the offset of the block from the thread pointer is known: an executable */
+	uint64_t got;  /* else the GOT entry that holds it */
+	int64_t block; /* that offset */
+	int64_t team, number;
+};
+/* Both fields as a cookie can say them; false when they were not found. */
+bool libgomp__find_tls(const struct planner *planner, struct tls_layout *tls);
+
+/* GOMP_parallel and its combined forms. */
+bool libgomp__is_parallel(const char *name);
+
+/* In place of what was not found: see plan_bodies.c. */
+int plan_bodies__tasks(struct planner *planner);
+int plan_bodies__members(struct planner *planner);
+/* After both: what else is handed the body of a construct. */
+void plan_bodies__others(struct planner *planner);
+
+/* Taskloops; `fn_offset`: where a task has its body, followed by the address of its data; 0: not known,
+ * bodies are observed in the program's functions. */
 int plan_taskloop__find(struct planner *planner, int64_t fn_offset);
 
 #endif

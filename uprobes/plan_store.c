@@ -4,6 +4,7 @@
  *
  *   graind-plan 1
  *   runtime R
+ *   bodies B                                    (if the programs' own have to be probed)
  *   build-id HEX
  *   missing NAME                                (any number)
  *   point OFFSET ADDRESS ENTRY RETURN COST EVENT FUNCTION INSTRUCTION READS
@@ -31,12 +32,35 @@ struct probe_plan *probe_plan__new(const char *path)
 {
 	struct probe_plan *plan = calloc(1, sizeof(*plan));
 
-	if (plan && (!(plan->path = strdup(path)) ||
-		     !(plan->points = calloc(PLAN_MAX_POINTS, sizeof(*plan->points))))) {
+	if (plan && !(plan->path = strdup(path))) {
 		probe_plan__free(plan);
 		plan = NULL;
 	}
 	return plan;
+}
+
+struct probe_point *probe_plan__next(struct probe_plan *plan)
+{
+	size_t most = plan->runtime == RUNTIME_PROGRAM ? PLAN_MAX_BODIES : PLAN_MAX_POINTS;
+	struct probe_point *points;
+
+	if (plan->count == most)
+		return NULL;
+	if (plan->count == plan->room) {
+		size_t room = plan->room ? 2 * plan->room : 64;
+
+		points = reallocarray(plan->points, room, sizeof(*points));
+		if (!points)
+			return NULL;
+		plan->points = points;
+		plan->room = room;
+	}
+	return &plan->points[plan->count];
+}
+
+bool probe_plan__needs_bodies(const struct probe_plan *plan)
+{
+	return plan->bodies != 0;
 }
 
 void probe_plan__free(struct probe_plan *plan)
@@ -62,7 +86,7 @@ enum probe_runtime probe_plan__runtime(const struct probe_plan *plan)
 
 const char *probe_runtime__name(enum probe_runtime runtime)
 {
-	return runtime == RUNTIME_LIBOMP ? "libomp" : "libgomp";
+	return runtime == RUNTIME_PROGRAM ? "program" : runtime == RUNTIME_LIBOMP ? "libomp" : "libgomp";
 }
 
 const char *probe_plan__build_id(const struct probe_plan *plan)
@@ -96,6 +120,8 @@ static void write_word(FILE *out, const char *word, char end)
 int probe_plan__write(const struct probe_plan *plan, FILE *out)
 {
 	fprintf(out, FIRST_LINE "\nruntime\t%d\nbuild-id\t%s\n", (int)plan->runtime, plan->build_id);
+	if (plan->bodies)
+		fprintf(out, "bodies\t%x\n", plan->bodies);
 	for (size_t i = 0; i < plan->missing_count; i++) {
 		fputs("missing\t", out);
 		write_word(out, plan->missing[i], '\n');
@@ -134,7 +160,7 @@ static bool copy_word(char *out, size_t size, const char *word)
 
 static bool parse_point(struct probe_plan *plan, char *rest)
 {
-	struct probe_point *point = &plan->points[plan->count];
+	struct probe_point *point = probe_plan__next(plan);
 	char *fields[POINT_FIELDS];
 	uint64_t cost;
 
@@ -143,7 +169,7 @@ static bool parse_point(struct probe_plan *plan, char *rest)
 		if (!fields[i])
 			return false;
 	}
-	if (rest || plan->count == PLAN_MAX_POINTS || !parse_hex(fields[0], &point->offset) ||
+	if (rest || !point || !parse_hex(fields[0], &point->offset) ||
 	    !parse_hex(fields[1], &point->address) || !parse_hex(fields[2], &point->entry_cookie) ||
 	    !parse_hex(fields[3], &point->return_cookie) || !parse_hex(fields[4], &cost) ||
 	    cost > PROBE_SINGLE_STEPPED || COOKIE_KIND(point->entry_cookie) >= RING_KIND_MAX ||
@@ -171,9 +197,13 @@ static bool parse_lines(struct probe_plan *plan, char *text)
 		if (!line)
 			return !strcmp(key, "end") && text && !*text;
 		if (!strcmp(key, "runtime")) {
-			if (!parse_hex(line, &number) || number > RUNTIME_LIBOMP)
+			if (!parse_hex(line, &number) || number > RUNTIME_PROGRAM)
 				return false;
 			plan->runtime = (enum probe_runtime)number;
+		} else if (!strcmp(key, "bodies")) {
+			if (!parse_hex(line, &number) || number > (PLAN_BODIES_TASKS | PLAN_BODIES_MEMBERS))
+				return false;
+			plan->bodies = (unsigned int)number;
 		} else if (!strcmp(key, "build-id")) {
 			if (strspn(line, "0123456789abcdef") != strlen(line) ||
 			    !copy_word(plan->build_id, sizeof(plan->build_id), line))

@@ -49,24 +49,27 @@ static size_t add_creations(struct planner *planner, const struct taskloop *loop
 		create = libgomp__allocated(planner, &loop->f, i, &reg);
 		end = code_paths__loop_end(planner, &loop->f, i);
 		if (create == CODE_NONE || end == CODE_NONE || create == end ||
-		    !stores_body(planner, end > 48 ? end - 48 : 0, end, loop->fn_offset))
+		    (loop->fn_offset && !stores_body(planner, end > 48 ? end - 48 : 0, end, loop->fn_offset)))
 			continue;
 		snprintf(reads, sizeof(reads), "%s = task", cookie_reg__name(reg));
 		planner__add(planner, &(struct point_spec){.insn = create,
-							   .entry_cookie = cookie__make(
-								   RING_TASK_CREATE, COOKIE_ALWAYS, 0, reg,
-								   COOKIE_REG_NONE, COOKIE_OF_TASKLOOP, 0, 0),
+							   .entry_cookie = cookie__make(RING_TASK_CREATE,
+											COOKIE_ALWAYS, 0, reg,
+											COOKIE_REG_NONE,
+											COOKIE_OF_TASKLOOP,
+											!loop->fn_offset, 0),
 							   .event = "taskloop-create",
 							   .function = loop->name,
 							   .reads = reads});
-		snprintf(reads, sizeof(reads), "[[task+%d]] = bounds", (int)loop->fn_offset + 8);
+		snprintf(reads, sizeof(reads), loop->fn_offset ? "[[task+%d]] = bounds" : "-",
+			 (int)loop->fn_offset + 8);
 		planner__add(planner,
 			     &(struct point_spec){.insn = end,
-						  .entry_cookie =
-							  cookie__make(RING_TASK_CREATE_END, COOKIE_ALWAYS, 0,
-								       COOKIE_REG_NONE, COOKIE_REG_NONE,
-								       COOKIE_OF_TASKLOOP, 0,
-								       (int)loop->fn_offset + 8),
+						  .entry_cookie = cookie__make(
+							  RING_TASK_CREATE_END, COOKIE_ALWAYS, 0,
+							  COOKIE_REG_NONE, COOKIE_REG_NONE,
+							  COOKIE_OF_TASKLOOP, 0,
+							  loop->fn_offset ? (int)loop->fn_offset + 8 : 0),
 						  .event = "taskloop-created",
 						  .function = loop->name,
 						  .reads = reads});
@@ -133,7 +136,7 @@ int plan_taskloop__find(struct planner *planner, int64_t fn_offset)
 
 		if (!planner__function(planner, names[i], &loop.f) ||
 		    !code_paths__has_frame_pointer(planner, &loop.f) || !add_creations(planner, &loop) ||
-		    !add_undeferred(planner, &loop)) {
+		    (fn_offset && !add_undeferred(planner, &loop))) {
 			planner__missing(planner, names[i]);
 			continue;
 		}

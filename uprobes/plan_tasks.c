@@ -5,6 +5,7 @@
  * it, and the same for bodies that GOMP_task runs at once.
  */
 #include "uprobes/code_paths.h"
+#include "uprobes/plan_data.h"
 #include "uprobes/plan_libgomp.h"
 
 #include <stdio.h>
@@ -69,7 +70,7 @@ size_t libgomp__allocated(const struct planner *planner, const struct code_range
 }
 
 /* Where GOMP_task has allocated a task: before this jump nobody else knows the block. */
-static int find_create(struct planner *planner, const struct code_range *f, size_t *out)
+int libgomp__find_create(struct planner *planner, const struct code_range *f, uint32_t b, size_t *out)
 {
 	size_t call = CODE_NONE;
 	uint32_t reg;
@@ -93,7 +94,7 @@ static int find_create(struct planner *planner, const struct code_range *f, size
 		     &(struct point_spec){.insn = *out,
 					  .entry_cookie =
 						  cookie__make(RING_TASK_CREATE, COOKIE_ALWAYS, 0, reg,
-							       COOKIE_REG_NONE, COOKIE_OF_TASK, 0, 0),
+							       COOKIE_REG_NONE, COOKIE_OF_TASK, b, 0),
 					  .event = "task-create",
 					  .function = "GOMP_task",
 					  .reads = reads});
@@ -101,7 +102,7 @@ static int find_create(struct planner *planner, const struct code_range *f, size
 }
 
 /* GOMP_task returns from a creation over these jumps. */
-static int find_create_end(struct planner *planner, const struct code_range *f, size_t create)
+int libgomp__find_create_end(struct planner *planner, const struct code_range *f, size_t create)
 {
 	struct path_edge edges[PATH_EDGES_MAX];
 	size_t count = code_paths__exits(planner, f, create, PATH_TAIL_CALLS, edges);
@@ -336,7 +337,7 @@ static int find_undeferred(struct planner *planner, const struct code_range *f)
 int plan_tasks__find(struct planner *planner)
 {
 	struct code_range f;
-	size_t create = CODE_NONE;
+	size_t create = CODE_NONE, before = planner->plan->count;
 	int64_t fn_offset = 0;
 	int r;
 
@@ -344,10 +345,13 @@ int plan_tasks__find(struct planner *planner)
 		return planner__refuse(planner, "the code of GOMP_task");
 	if (!code_paths__has_frame_pointer(planner, &f))
 		return planner__refuse(planner, "a frame pointer in GOMP_task");
-	if ((r = find_create(planner, &f, &create)) || (r = find_create_end(planner, &f, create)))
+	r = libgomp__find_create(planner, &f, 0, &create);
+	if (r)
 		return r;
-	if ((r = find_bodies(planner, &fn_offset)) || (r = find_undeferred(planner, &f)) ||
-	    (r = plan_taskloop__find(planner, fn_offset)))
-		return r;
-	return 0;
+	if ((r = libgomp__find_create_end(planner, &f, create)) || (r = find_bodies(planner, &fn_offset)) ||
+	    (r = find_undeferred(planner, &f))) {
+		planner__go_back(planner, before);
+		return plan_bodies__tasks(planner);
+	}
+	return plan_taskloop__find(planner, fn_offset);
 }

@@ -5,15 +5,15 @@
  * body, and the barrier that ends it for every member.
  */
 #include "uprobes/code_paths.h"
+#include "uprobes/plan_data.h"
 #include "uprobes/plan_libgomp.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-/* GOMP_parallel and its combined forms, not the halves of the old ABI (GOMP_parallel_start,
- * ..._loop_static_start). */
-static bool is_parallel(const char *name)
+/* Not the halves of the old ABI (GOMP_parallel_start, ..._loop_static_start). */
+bool libgomp__is_parallel(const char *name)
 {
 	size_t n = strlen(name);
 
@@ -30,7 +30,7 @@ static void find_regions(struct planner *planner)
 		const struct elf_function *f = elf_image__function(planner->image, i);
 		struct code_range range;
 
-		if (!is_parallel(f->name) || !planner__function(planner, f->name, &range))
+		if (!libgomp__is_parallel(f->name) || !planner__function(planner, f->name, &range))
 			continue;
 		planner__add(planner,
 			     &(struct point_spec){
@@ -172,14 +172,6 @@ static int find_team_start(struct planner *planner)
 	return 0;
 }
 
-/* Where the runtime's thread-local block is, and fields in it. */
-struct tls_layout {
-	bool fixed;    /* the offset of the block from the thread pointer is known: an executable */
-	uint64_t got;  /* else the GOT entry that holds it */
-	int64_t block; /* that offset */
-	int64_t team, number;
-};
-
 /*
  * A small exported function that reads a field of the block: in a library
  * `mov reg, [rip + GOT]`, which the linker of an executable turns into
@@ -225,8 +217,8 @@ static bool decode_tls(const struct planner *planner, const char *name, struct t
 	return false;
 }
 
-/* Both fields relative to one block, as the cookie wants them. */
-static bool find_tls(const struct planner *planner, struct tls_layout *tls)
+/* Relative to one block. */
+bool libgomp__find_tls(const struct planner *planner, struct tls_layout *tls)
 {
 	struct tls_layout other = {0};
 
@@ -418,7 +410,7 @@ static int find_workers(struct planner *planner)
 	uint64_t final = 0;
 	size_t found = 0;
 
-	if (!find_tls(planner, &tls))
+	if (!libgomp__find_tls(planner, &tls))
 		return planner__refuse(planner, "the thread-local team (omp_get_num_threads)");
 	for (size_t i = 0; i < code__count(planner->code); i++) {
 		uint64_t barrier = calls_saved_register(planner, i) ? barrier_after(planner, i) : 0;
@@ -438,11 +430,17 @@ static int find_workers(struct planner *planner)
 
 int plan_teams__find(struct planner *planner)
 {
+	size_t before;
 	int r;
 
 	find_regions(planner);
 	find_host_teams(planner);
-	if ((r = find_team_start(planner)) || (r = find_workers(planner)))
-		return r;
-	return 0;
+	before = planner->plan->count;
+	r = find_team_start(planner);
+	if (!r)
+		r = find_workers(planner);
+	if (!r)
+		return 0;
+	planner__go_back(planner, before);
+	return plan_bodies__members(planner);
 }

@@ -11,7 +11,8 @@ struct planner {
 	const struct code *code;
 	struct probe_plan *plan;
 	struct uprobes_error *err;
-	int status; /* first failure to allocate */
+	int status;	     /* first failure to allocate */
+	const char *refused; /* by the last planner__refuse */
 };
 
 /* A function's instructions, as far as the dynamic symbol table bounds them. */
@@ -33,6 +34,10 @@ struct point_spec {
 };
 /* Adds the point; one that is already there at the same address is kept. */
 void planner__add(struct planner *planner, const struct point_spec *spec);
+/* Adds it beside those at the same address: each of them gets every hit. */
+void planner__add_beside(struct planner *planner, const struct point_spec *spec);
+/* Back to when the plan had `count` points, after a refusal for which there is another way. */
+void planner__go_back(struct planner *planner, size_t count);
 void planner__missing(struct planner *planner, const char *name);
 
 /* First emulated instruction from `from` on in straight line, within `limit` instructions; else CODE_NONE. */
@@ -54,7 +59,7 @@ size_t planner__entry_point(const struct planner *planner, size_t first, unsigne
 uint32_t planner__cookie_reg(uint16_t reg);
 const char *cookie_reg__name(uint32_t reg);
 
-/* libgomp */
+/* libgomp; where bodies cannot be seen in the runtime, both fall back on plan_bodies.c */
 int plan_tasks__find(struct planner *planner);	     /* creations and bodies */
 int plan_teams__find(struct planner *planner);	     /* regions and their members */
 int plan_waits__find(struct planner *planner);	     /* taskwait, taskgroup, barriers, single */

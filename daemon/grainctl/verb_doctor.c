@@ -156,6 +156,9 @@ static int print_plan(const struct probe_plan *plan)
 	}
 	for (size_t i = 0; !error && (missing = probe_plan__missing(plan, i)); i++)
 		printf("not found, and not needed: %s\n", missing);
+	if (!error && probe_plan__needs_bodies(plan))
+		printf("The bodies of its constructs will be observed in the programs' own functions,\n"
+		       "which costs more.\n");
 	table__free(table);
 	return error;
 }
@@ -181,9 +184,10 @@ static json_t *plan_json(const struct probe_plan *plan)
 	}
 	for (size_t i = 0; (name = probe_plan__missing(plan, i)); i++)
 		json_array_append_new(missing, json_string(name));
-	return json_pack("{s:s, s:s, s:s, s:o, s:o}", "path", probe_plan__path(plan), "runtime",
+	return json_pack("{s:s, s:s, s:s, s:b, s:o, s:o}", "path", probe_plan__path(plan), "runtime",
 			 probe_runtime__name(probe_plan__runtime(plan)), "build_id",
-			 probe_plan__build_id(plan), "points", points, "missing", missing);
+			 probe_plan__build_id(plan), "bodies_in_programs", probe_plan__needs_bodies(plan),
+			 "points", points, "missing", missing);
 }
 
 static void print_json(const struct check *checks, size_t count, const struct probe_plan *plan,

@@ -59,7 +59,8 @@ static int status_of(int error)
 	return error == -ENOTSUP || error == -ENOEXEC || error == -ENOENT || error == -ESRCH ? 422 : 503;
 }
 
-int attach__add(struct capture *capture, const struct runtime_file *runtime, struct failure *failure)
+int attach__add(struct capture *capture, const struct runtime_file *runtime, bool *bodies,
+		struct failure *failure)
 {
 	struct uprobes_error err = {.text = ""};
 	struct cached_plan *plan = NULL;
@@ -80,6 +81,8 @@ int attach__add(struct capture *capture, const struct runtime_file *runtime, str
 	error = plan_cache__get(fd, runtime->path, &plan, &err);
 	if (!error)
 		error = capture__attach(capture, cached_plan__plan(plan), path, &err);
+	if (!error)
+		*bodies = probe_plan__needs_bodies(cached_plan__plan(plan));
 	plan_cache__put(plan);
 	close(fd);
 	if (error)

@@ -29,7 +29,11 @@ int attach__system(struct runtime_file runtimes[2]);
  */
 int attach__open(bool several, struct attachment *out, struct failure *failure);
 
-/* One more file for an open capture: plans and attaches. */
-int attach__add(struct capture *capture, const struct runtime_file *runtime, struct failure *failure);
+/*
+ * One more file for an open capture: plans and attaches. `bodies` becomes true when its
+ * bodies have to be observed in the programs (program_bodies.h).
+ */
+int attach__add(struct capture *capture, const struct runtime_file *runtime, bool *bodies,
+		struct failure *failure);
 
 #endif

@@ -130,5 +130,6 @@ size_t drain__losses(const struct capture *capture, const struct capture_losses 
 					   full > counts->lost_reported ? full - counts->lost_reported : 0};
 	losses[1] = (struct recorder_loss){"ring-overwritten", lost.overwritten - before->overwritten};
 	losses[2] = (struct recorder_loss){"thread-state", lost.storage - before->storage};
+	losses[3] = (struct recorder_loss){"unknown-bodies", lost.bodies - before->bodies};
 	return DRAIN_CAUSES;
 }

@@ -38,7 +38,7 @@ void drain_pace__show(struct drain_pace *pace, const struct recorder *recorder, 
  */
 void drain__set_urgent(bool urgent);
 
-#define DRAIN_CAUSES 3
+#define DRAIN_CAUSES 4
 
 /*
  * Events that the capture lost since `before` and that no event in the trace

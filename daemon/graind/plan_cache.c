@@ -78,10 +78,12 @@ static int take_error(char *text, const char *name, struct uprobes_error *err)
 }
 
 /* What the worker says is checked like what a file says. */
-static int ask_worker(int fd, const char *name, char **text, struct uprobes_error *err)
+static int ask_worker(const char *work, uint64_t detail, int fd, const char *name, char **text,
+		      struct uprobes_error *err)
 {
 	const struct worker worker = {
-		.work = WORKER_PLAN,
+		.work = work,
+		.job = detail,
 		.uid = geteuid(),
 		.gid = getegid(),
 		.input = fd,
@@ -99,29 +101,52 @@ static int ask_worker(int fd, const char *name, char **text, struct uprobes_erro
 	return error == -ECHILD || error == -ETIMEDOUT || error == -EFBIG ? -ENOTSUP : error;
 }
 
+static int take_plan(int fd, const char *name, char *text, struct probe_plan **out, struct uprobes_error *err)
+{
+	int error = take_error(text, name, err);
+
+	if (error)
+		return error;
+	error = probe_plan__read(name, text, out);
+	if (!error) {
+		error = probe_plan__check(*out, fd);
+		if (error)
+			probe_plan__free(*out);
+	}
+	if (error)
+		snprintf(err->text, sizeof(err->text), "the probe plan of %.300s is not usable", name);
+	return error == -EBADMSG ? -ENOTSUP : error;
+}
+
 static int make_plan(int fd, const char *name, struct probe_plan **out, struct uprobes_error *err)
 {
 	char *text = NULL;
 	bool filed = filed_plans__read(fd, &text) == 0;
-	int error = filed ? 0 : ask_worker(fd, name, &text, err);
+	int error = filed ? 0 : ask_worker(WORKER_PLAN, 0, fd, name, &text, err);
 
 	if (!error)
-		error = take_error(text, name, err);
-	if (!error) {
-		error = probe_plan__read(name, text, out);
-		if (!error) {
-			error = probe_plan__check(*out, fd);
-			if (error)
-				probe_plan__free(*out);
-		}
-		if (error)
-			snprintf(err->text, sizeof(err->text), "the probe plan of %.300s is not usable",
-				 name);
-	}
+		error = take_plan(fd, name, text, out, err);
 	if (!error && !filed)
 		filed_plans__write(fd, text);
 	free(text);
-	return error == -EBADMSG ? -ENOTSUP : error;
+	return error;
+}
+
+int plan_cache__bodies(int fd, const char *name, uint64_t offset, struct probe_plan **out,
+		       struct uprobes_error *err)
+{
+	char *text = NULL;
+	int error = ask_worker(WORKER_BODIES, offset, fd, name, &text, err);
+
+	if (!error)
+		error = take_plan(fd, name, text, out, err);
+	if (!error && probe_plan__runtime(*out) != RUNTIME_PROGRAM) {
+		probe_plan__free(*out);
+		snprintf(err->text, sizeof(err->text), "the probe plan of %.300s is not usable", name);
+		error = -ENOTSUP;
+	}
+	free(text);
+	return error;
 }
 
 static int create(int fd, const char *name, const struct stat *file, struct cached_plan **out,

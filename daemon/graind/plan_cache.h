@@ -21,4 +21,8 @@ int plan_cache__get(int fd, const char *name, struct cached_plan **out, struct u
 void plan_cache__put(struct cached_plan *plan); /* accepts NULL */
 const struct probe_plan *cached_plan__plan(const struct cached_plan *plan);
 
+/* Not kept: the probes at the bodies in a program's file (uprobes/bodies.h); the caller's. */
+int plan_cache__bodies(int fd, const char *name, uint64_t offset, struct probe_plan **out,
+		       struct uprobes_error *err);
+
 #endif

@@ -17,6 +17,8 @@ SAME(TASK_OF_TASKLOOP);
 SAME(TASK_SPLIT);
 SAME(TASK_NOGROUP);
 SAME(TASK_TARGET);
+SAME(TASK_BODY_KNOWN);
+_Static_assert(RING_BEGIN_DATA == TRACE_BEGIN_DATA, "BEGIN_DATA");
 _Static_assert((int)RING_TASK_HAS_DEPEND == (int)TRACE_TASK_DEPEND, "TASK_DEPEND");
 SAME(DEPEND_IN);
 SAME(DEPEND_OUT);
@@ -58,6 +60,7 @@ SAME(WAIT_BARRIER_IMPLICIT);
 SAME(WAIT_TASKYIELD);
 _Static_assert(RING_SECTIONS_OF_REGION == TRACE_SECTIONS_OF_REGION, "SECTIONS_OF_REGION");
 _Static_assert(RING_REGION_TEAMS == TRACE_REGION_TEAMS, "REGION_TEAMS");
+_Static_assert(RING_REGION_OUTERMOST == TRACE_REGION_OUTERMOST, "REGION_OUTERMOST");
 
 static const uint8_t kinds[RING_KIND_MAX] = {
 	[RING_TASK_CREATE] = TRACE_TASK_CREATE,
@@ -149,7 +152,7 @@ static void interpret(struct ring_to_trace *to, const struct ring_event *in)
 	case RING_TASK_CREATE:
 	case RING_UNDEFERRED_BEGIN:
 		counts->grains++;
-		note_call(to, in->site, in->extra, "task");
+		note_call(to, in->site, in->arg & RING_TASK_BODY_KNOWN ? 0 : in->extra, "task");
 		break;
 	case RING_TASKLOOP_BEGIN:
 		note_call(to, in->site, in->extra, "taskloop");
@@ -235,7 +238,7 @@ int ring_to_trace__convert(struct ring_to_trace *to, unsigned int cpu, const str
 			continue;
 		}
 		if (in->kind >= RING_KIND_MAX || !kinds[in->kind]) {
-			counts->unknown += in->kind != RING_CALIBRATE;
+			counts->unknown += in->kind != RING_CALIBRATE && in->kind != RING_BODY;
 			continue;
 		}
 		*out = (struct trace_event){

@@ -7,6 +7,7 @@
 #include "daemon/graind/drain.h"
 #include "daemon/graind/job.h"
 #include "daemon/graind/log.h"
+#include "daemon/graind/program_bodies.h"
 #include "daemon/graind/prospects.h"
 #include "daemon/graind/watch.h"
 
@@ -54,7 +55,9 @@ struct session {
 	struct watch *watch; /* NULL: processes are seen by their events only */
 	struct prospects *prospects;
 	struct runtime_file files[MAX_FILES];
-	uint64_t attached_ns[MAX_FILES]; /* when the file's probes were in place */
+	uint64_t attached_ns[MAX_FILES];       /* when the file's probes were in place */
+	bool bodies[MAX_FILES];		       /* the file's bodies are observed in the programs */
+	struct program_bodies *program_bodies; /* NULL while there is no such file */
 	size_t file_count, attached_count;
 	struct executed executed[EXECUTED]; /* the latest ones */
 	size_t executed_at;
@@ -67,28 +70,35 @@ struct session {
 
 /* ---- which files are probed ------------------------------------------- */
 
-static bool has_file(const struct session *session, const struct runtime_file *file)
+/* Its index, or their number. */
+static size_t find_file(const struct session *session, const struct runtime_file *file)
 {
-	for (size_t i = 0; i < session->file_count; i++) {
-		if (session->files[i].device == file->device && session->files[i].inode == file->inode)
-			return true;
-	}
-	return false;
+	size_t i = 0;
+
+	while (i < session->file_count &&
+	       (session->files[i].device != file->device || session->files[i].inode != file->inode))
+		i++;
+	return i;
 }
 
 static void add_file(struct session *session, const struct runtime_file *file)
 {
 	struct failure failure;
 
-	if (session->file_count == MAX_FILES || has_file(session, file))
+	size_t index = session->file_count;
+
+	if (index == MAX_FILES || find_file(session, file) < index)
 		return;
-	session->files[session->file_count] = *file;
-	session->attached_ns[session->file_count++] = UINT64_MAX;
-	if (attach__add(session->capture, file, &failure) != 0)
+	session->files[index] = *file;
+	session->attached_ns[index] = UINT64_MAX;
+	session->file_count++;
+	if (attach__add(session->capture, file, &session->bodies[index], &failure) != 0)
 		log__line(LOG_WARNING, "job %llu: %s", (unsigned long long)session->job->number,
 			  failure.text);
 	else {
-		session->attached_ns[session->file_count - 1] = job__now_ns();
+		session->attached_ns[index] = job__now_ns();
+		if (session->bodies[index] && !session->program_bodies)
+			session->program_bodies = program_bodies__new(session->capture);
 		session->attached_count++;
 		if (session->watch)
 			watch__know(session->watch, file->device, file->inode);
@@ -114,6 +124,12 @@ static bool add_files_of(struct session *session, pid_t pid)
 
 	for (int i = 0; i < count; i++)
 		add_file(session, &found[i]);
+	for (int i = 0; i < count && session->program_bodies; i++) {
+		size_t index = find_file(session, &found[i]);
+
+		if (index < session->file_count && session->bodies[index])
+			program_bodies__look(session->program_bodies, pid);
+	}
 	free(found);
 	return count > 0;
 }
@@ -319,6 +335,9 @@ static int feed(void *ctx, unsigned int cpu, const struct ring_event *events, si
 {
 	struct session *session = ctx;
 
+	for (size_t i = 0; session->program_bodies && i < count; i++)
+		if (events[i].kind == RING_BODY)
+			program_bodies__seen(session->program_bodies, (pid_t)events[i].tgid, events[i].key);
 	while (count) {
 		pid_t pid;
 		size_t run = ring_to_trace__same_process(events, count, &pid);
@@ -368,6 +387,8 @@ static void on_known(struct session *session, pid_t pid)
 			return;
 	if (pid == getpid())
 		return;
+	if (session->program_bodies)
+		add_files_of(session, pid);
 	runtime = look_at(session, pid, find_executed(session, pid), &late);
 	prospects__look(session->prospects, pid, runtime, late);
 }
@@ -502,6 +523,7 @@ static void end(struct session *session, enum job_reason reason)
 			  (unsigned long long)session->job->number,
 			  (unsigned long long)(losses.ring_full + losses.overwritten),
 			  (unsigned long long)session->foreign);
+	program_bodies__free(session->program_bodies);
 	capture__free(session->capture);
 	watch__close(session->watch);
 	prospects__free(session->prospects);
@@ -523,6 +545,7 @@ void *session__thread(void *argument)
 	}
 	session->job = argument;
 	if (open_capture(session, &failure) != 0) {
+		program_bodies__free(session->program_bodies);
 		capture__free(session->capture);
 		watch__close(session->watch);
 		prospects__free(session->prospects);

@@ -35,7 +35,10 @@ static size_t add_file(struct tree *tree, const struct runtime_file *file, struc
 		return index;
 	}
 	tree->files[index] = *file;
-	tree->usable[index] = attach__add(tree->capture, file, failure) == 0;
+	tree->bodies[index] = false;
+	tree->usable[index] = attach__add(tree->capture, file, &tree->bodies[index], failure) == 0;
+	if (tree->bodies[index] && !tree->program_bodies)
+		tree->program_bodies = program_bodies__new(tree->capture);
 	tree->file_count++;
 	return index;
 }
@@ -110,9 +113,13 @@ int tree__look(struct tree *tree, struct target *target, struct failure *failure
 			else if (target->mapped_ns)
 				note_file(target, &mapped[i], NULL, job__now_ns() - target->mapped_ns);
 		}
-		if (index < TREE_MAX_FILES)
+		if (index < TREE_MAX_FILES) {
 			usable += tree->usable[index];
+			target->bodies |= tree->bodies[index];
+		}
 	}
+	if (target->bodies && tree->program_bodies)
+		program_bodies__look(tree->program_bodies, target->pid);
 	target->mapped_ns = 0;
 	free(mapped);
 	/* One that cannot be probed is a failure only when there is no other. */
@@ -326,7 +333,14 @@ bool tree__begin(struct tree *tree, struct target *target, struct failure *failu
 			member__new(tree->jobs, target->process, target->pidfd, target->parent_job, failure);
 	if (!target->member)
 		return false;
-	return member__begin(target->member, &start, tree->capture, failure) == 0;
+	if (member__begin(target->member, &start, tree->capture, failure) != 0)
+		return false;
+	if (target->bodies)
+		member__note(
+			target->member,
+			"libgomp is one whose calls of task and region bodies were not recognised: they are "
+			"observed in the program's own functions, which costs it more");
+	return true;
 }
 
 /* The recorder for an event of the target's present program, NULL for none. */
@@ -372,10 +386,27 @@ static void hold(struct tree *tree, unsigned int cpu, const struct ring_event *e
 	tree->held[tree->held_count++].seq = cpu;
 }
 
+/* Bodies that the runtime is handed for the first time. */
+static void look_at_bodies(struct tree *tree, const struct ring_event *events, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct target *target =
+			events[i].kind == RING_BODY ? find_target(tree, (pid_t)events[i].tgid) : NULL;
+
+		if (target && program_bodies__seen(tree->program_bodies, target->pid, events[i].key) &&
+		    target->member)
+			member__note(target->member, "late: a function that is the body of a construct was "
+						     "probed only after its first use; what it did until "
+						     "then is missing");
+	}
+}
+
 static int feed(void *ctx, unsigned int cpu, const struct ring_event *events, size_t count)
 {
 	struct tree *tree = ctx;
 
+	if (tree->program_bodies)
+		look_at_bodies(tree, events, count);
 	while (count) {
 		pid_t pid;
 		size_t run = ring_to_trace__same_process(events, count, &pid);
@@ -537,6 +568,7 @@ void tree__close(struct tree *tree)
 		free(tree->targets[i].process);
 	}
 	watch__close(tree->watch);
+	program_bodies__free(tree->program_bodies);
 	capture__free(tree->capture);
 	free(tree->held);
 }

@@ -14,6 +14,7 @@
 
 #include "daemon/graind/attach.h"
 #include "daemon/graind/member.h"
+#include "daemon/graind/program_bodies.h"
 #include "daemon/graind/watch.h"
 
 #define TREE_MAX_TARGETS 256
@@ -33,6 +34,7 @@ struct target {
 	bool unseen;		 /* it had ended by then */
 	bool look;		 /* its mappings have changed */
 	bool refused;		 /* it gets no job */
+	bool bodies;		 /* it has mapped a runtime whose bodies are observed in the program */
 	bool leader_gone;	 /* the kernel follows it by a thread that has ended */
 	struct member *member;	 /* NULL until it uses OpenMP */
 	struct member *previous; /* of the program before, until the rings are read once more */
@@ -45,7 +47,9 @@ struct tree {
 	double ns_per_event;
 	struct watch *watch; /* NULL: the kernel does not tell, mappings are looked at now and then */
 	struct runtime_file files[TREE_MAX_FILES];
-	bool usable[TREE_MAX_FILES]; /* probes are attached in it */
+	bool usable[TREE_MAX_FILES];	       /* probes are attached in it */
+	bool bodies[TREE_MAX_FILES];	       /* its bodies are observed in the programs */
+	struct program_bodies *program_bodies; /* NULL while there is no such file */
 	size_t file_count;
 	struct target targets[TREE_MAX_TARGETS];
 	size_t target_count;

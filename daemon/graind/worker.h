@@ -19,6 +19,7 @@
 #define WORKER_SYMBOLIZE "--worker-symbolize"
 #define WORKER_SUMMARY "--worker-summary"
 #define WORKER_PLAN "--worker-plan"
+#define WORKER_BODIES "--worker-bodies"
 /* What the plan's worker calls the file that it does not know by name. */
 #define WORKER_PLAN_NAME                                                                                     \
 	"\x7f"                                                                                               \
@@ -28,7 +29,7 @@ struct worker {
 	const char *program;	    /* its file; NULL: graind's own */
 	const char *work;	    /* WORKER_..., or what the other program takes */
 	const char *const *details; /* further arguments, ended by NULL; may be NULL */
-	uint64_t job;		    /* for the summary */
+	uint64_t job;		    /* for the summary; of WORKER_BODIES the function's offset */
 	uid_t uid;		    /* whose rights it has; nobody's when root */
 	gid_t gid;
 	int input;	 /* its standard input */
@@ -53,6 +54,7 @@ int worker__main(int argc, char **argv);
 /* What each kind does: stdin -> stdout; the exit status. */
 int worker__symbolize(void);
 int worker__plan(void);
+int worker__bodies(uint64_t offset);
 int worker__summary(uint64_t job);
 
 #endif

@@ -52,6 +52,8 @@ int worker__main(int argc, char **argv)
 		return worker__symbolize();
 	if (!strcmp(argv[1], WORKER_PLAN))
 		return worker__plan();
+	if (!strcmp(argv[1], WORKER_BODIES))
+		return worker__bodies(job);
 	if (!strcmp(argv[1], WORKER_SUMMARY))
 		return worker__summary(job);
 	return 2;

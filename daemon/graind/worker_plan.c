@@ -2,10 +2,20 @@
 /* The file on standard input becomes its probe plan, or "error CODE TEXT". */
 #include "daemon/graind/worker.h"
 
-#include "uprobes/plan.h"
+#include "uprobes/bodies.h"
 
 #include <stdio.h>
 #include <unistd.h>
+
+static int say(int error, const struct uprobes_error *err, struct probe_plan *plan)
+{
+	if (error)
+		printf("error\t%d\t%s\n", -error, err->text);
+	else
+		probe_plan__write(plan, stdout);
+	probe_plan__free(plan);
+	return fflush(stdout) != 0;
+}
 
 int worker__plan(void)
 {
@@ -13,10 +23,14 @@ int worker__plan(void)
 	struct probe_plan *plan = NULL;
 	int error = probe_plan__create_fd(STDIN_FILENO, WORKER_PLAN_NAME, &plan, &err);
 
-	if (error)
-		printf("error\t%d\t%s\n", -error, err.text);
-	else
-		error = probe_plan__write(plan, stdout);
-	probe_plan__free(plan);
-	return fflush(stdout) != 0;
+	return say(error, &err, plan);
+}
+
+int worker__bodies(uint64_t offset)
+{
+	struct uprobes_error err = {.text = ""};
+	struct probe_plan *plan = NULL;
+	int error = bodies__plan_fd(STDIN_FILENO, WORKER_PLAN_NAME, offset, &plan, &err);
+
+	return say(error, &err, plan);
 }

@@ -4,6 +4,7 @@
  * are mutated; as a plain program it replays the files that it is given:
  *   fuzz_plan FILE...
  */
+#include "uprobes/bodies.h"
 #include "uprobes/plan.h"
 
 #include <stdio.h>
@@ -15,31 +16,40 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Whatever is in the file: a plan that can be written, read and checked, or one line that says why not. */
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check(int error, int fd, struct probe_plan *plan, const struct uprobes_error *err)
 {
-	struct uprobes_error err = {.text = ""};
-	struct probe_plan *plan = NULL, *again = NULL;
-	int fd = memfd_create("fuzz", MFD_CLOEXEC), error;
+	struct probe_plan *again = NULL;
 	char *text = NULL;
 	size_t length;
 	FILE *out;
 
+	if (error && (error > 0 || plan || !err->text[0] || strchr(err->text, '\n')))
+		abort();
+	if (error)
+		return;
+	out = open_memstream(&text, &length);
+	if (!out || probe_plan__write(plan, out) || fclose(out) ||
+	    probe_plan__read("the file", text, &again) || probe_plan__count(again) != probe_plan__count(plan))
+		abort();
+	probe_plan__check(again, fd);
+	probe_plan__free(again);
+	probe_plan__free(plan);
+	free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct uprobes_error err = {.text = ""};
+	struct probe_plan *plan = NULL;
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
-	error = probe_plan__create_fd(fd, "the file", &plan, &err);
-	if (error && (error > 0 || plan || !err.text[0] || strchr(err.text, '\n')))
-		abort();
-	if (!error) {
-		out = open_memstream(&text, &length);
-		if (!out || probe_plan__write(plan, out) || fclose(out) ||
-		    probe_plan__read("the file", text, &again) ||
-		    probe_plan__count(again) != probe_plan__count(plan))
-			abort();
-		probe_plan__check(again, fd);
-		probe_plan__free(again);
-		free(text);
-	}
-	probe_plan__free(plan);
+	check(probe_plan__create_fd(fd, "the file", &plan, &err), fd, plan, &err);
+	plan = NULL;
+	check(bodies__plan_fd(fd, "the file", 0, &plan, &err), fd, plan, &err);
+	plan = NULL;
+	check(bodies__plan_fd(fd, "the file", size / 2 | 1, &plan, &err), fd, plan, &err);
 	close(fd);
 	return 0;
 }

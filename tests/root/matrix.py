@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs construct x runtime x threads and compares each run with what the program knows; prints a line a cell.
 
-usage: matrix.py BUILD_DIRECTORY SCRATCH_DIRECTORY [--versions | --all] [--ompt | --attached] [--markdown]
+usage: matrix.py BUILD_DIRECTORY SCRATCH_DIRECTORY [--versions | --all] [--ompt | --attached [--rewritten LIBGOMP]] [--markdown]
                  [--only PATTERN] [--runtime PATTERN] [--threads N...]
 
 Needs a graind that GRAIND_SOCKET names. Runtimes are the system's two (1, 2 and 4 threads); with --versions instead,
 with --all also, those that tests/runtimes.sh has fetched (4 threads). With --ompt only programs on libomp, compared with
 what libomp itself reports through tests/tools/ompt_truth.c. With --attached only the system's two, attached while the
-programs repeat themselves. --markdown prints nothing but the table.
+programs repeat themselves; with --rewritten those that tests/tools/rewrite_libgomp.py makes of LIBGOMP.
+--markdown prints nothing but the table.
 """
 import argparse
 import collections
@@ -203,6 +204,7 @@ def main():
     parser.add_argument("--runtime", default="*")
     parser.add_argument("--ompt", action="store_true")
     parser.add_argument("--attached", action="store_true")
+    parser.add_argument("--rewritten")
     parser.add_argument("--versions", action="store_true")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--families", action="store_true", help="one program of each family only")
@@ -210,6 +212,8 @@ def main():
     args = parser.parse_args()
     matrix = Matrix(args.build, args.scratch)
     runtimes = [] if args.versions else matrix_runtimes.system()
+    if args.rewritten:
+        runtimes = matrix_runtimes.rewritten(args.build, args.scratch, args.rewritten)
     if args.versions or args.all:
         runtimes += matrix_runtimes.fetched(args.build)
     runtimes = [r for r in runtimes if fnmatch.fnmatch(r.name, args.runtime)]
@@ -230,7 +234,7 @@ def main():
                 results[(name, runtime.name, "")] = Result("skip", runtime.why)
                 continue
             system = runtime.directory is None
-            if args.attached and not system:
+            if args.attached and not system and not args.rewritten:
                 continue
             for threads in args.threads or ((1, 2, 4) if system or args.ompt else (4,)):
                 cells.append((name, runtime.name, "%d%s" % (threads, " attached" * args.attached)) + (

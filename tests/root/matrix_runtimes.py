@@ -19,6 +19,10 @@ FAMILIES = ["parallel", "nested", "region_in_task", "for_static", "for_static_ch
             "cancel_taskgroup", "many_tasks_throttle", "teams_host", "cxx_exception"]
 
 
+# What of the bodies cannot be seen in them.
+REWRITTEN = {"rewritten-tasks": ["tasks"], "rewritten-members": ["members"], "rewritten-both": ["tasks", "members"]}
+
+
 class Older(Exception):
     """The runtime has not what the program calls."""
 
@@ -44,7 +48,7 @@ class Runtime:
         return "%s %s" % (SYSTEM[self.compiler], version.split(".")[0].strip())
 
     def wants(self, name):
-        return self.name in WHOLE or self.name in SYSTEM.values() or name in FAMILIES
+        return self.name in WHOLE or self.name in REWRITTEN or self.name in SYSTEM.values() or name in FAMILIES
 
     def program(self, path, scratch):
         copy = os.path.join(scratch, self.name, os.path.basename(path))
@@ -93,6 +97,19 @@ class Runtime:
 
 def system():
     return [Runtime(SYSTEM[c], c) for c in ("gcc", "clang")]
+
+
+def rewritten(build, scratch, library):
+    """The system's libgomp in other instructions (tests/tools/rewrite_libgomp.py): bodies are seen in the programs."""
+    found = []
+    for name, what in REWRITTEN.items():
+        directory = os.path.join(scratch, name)
+        os.makedirs(directory, exist_ok=True)
+        subprocess.run([os.path.join(HERE, "../tools/rewrite_libgomp.py"), os.path.join(build, "grainctl"), library,
+                        os.path.join(directory, "libgomp.so.1"), *what], check=True, stdout=subprocess.DEVNULL)
+        open(os.path.join(directory, "version"), "w").write("-".join(what))
+        found.append(Runtime(name, "gcc", directory))
+    return found
 
 
 def fetched(build):

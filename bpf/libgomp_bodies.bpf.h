@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Bodies seen in the program's own functions, for a libgomp in which the places
+ * that call them were not found: what a function is the body of is known from
+ * the calls that it was handed to; who calls it tells undeferred tasks.
+ */
+#ifndef GRAIND_LIBGOMP_BODIES_BPF_H
+#define GRAIND_LIBGOMP_BODIES_BPF_H
+
+#include "bpf/libgomp_tasks.bpf.h"
+
+struct body_key {
+	__u64 function;
+	__u32 tgid, pad;
+};
+
+struct body {
+	__u32 kind;	  /* enum ring_body */
+	__u32 step_known; /* all calls so far had the same step */
+	__u64 step;	  /* of a taskloop */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct body_key);
+	__type(value, struct body);
+} bodies SEC(".maps");
+
+/* Where a process has its runtime. */
+struct body_process {
+	__u64 start[3],
+		end[3]; /* of GOMP_task, GOMP_taskloop, GOMP_taskloop_ull: what calls undeferred bodies */
+	__u64 block;	/* the thread-local block from the thread pointer */
+	__u64 cookie;	/* of MEMBER: where in it team and number are; 0: not yet known */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct body_process);
+} body_processes SEC(".maps");
+
+/* The runtime's thread-local block of this thread; `fixed`: its offset is in the cookie. */
+static __always_inline __u64 member__block(struct pt_regs *ctx, __u64 cookie, bool fixed, __u32 *flags)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 offset =
+		fixed ? (__u64)(__s64)COOKIE_OFF(cookie) : user_word(ctx->ip + COOKIE_OFF(cookie), flags);
+
+	return BPF_CORE_READ(task, thread.fsbase) + offset;
+}
+
+/* The team and member number of this thread. */
+static __always_inline void member__read(__u64 block, __u64 cookie, struct ring_record *record)
+{
+	record->key = user_word(block + COOKIE_A(cookie) * 4, &record->flags);
+	record->arg = user_word(block + COOKIE_B(cookie) * 4, &record->flags);
+}
+
+/* Whether this thread is in no region: it has no team. */
+static __always_inline bool bodies__outermost(struct pt_regs *ctx, __u64 cookie, __u32 *flags)
+{
+	__u64 block = member__block(ctx, cookie, COOKIE_REG2(cookie) != COOKIE_REG_NONE, flags);
+
+	return !user_word(block + COOKIE_B(cookie) * 4, flags) && !(*flags & RING_F_FAULT);
+}
+
+static __always_inline struct body_process *body_process(__u64 id)
+{
+	struct body_process none = {}, *process;
+	__u32 tgid = id >> 32;
+
+	process = bpf_map_lookup_elem(&body_processes, &tgid);
+	if (process)
+		return process;
+	bpf_map_update_elem(&body_processes, &tgid, &none, 1 /* only if absent */);
+	return bpf_map_lookup_elem(&body_processes, &tgid);
+}
+
+/* A body is handed to the runtime. Leaves in `record` what the daemon has to know when it is new. */
+static __noinline void bodies__learn(__u64 id, __u64 function, __u32 kind, __u64 step,
+				     struct ring_record *record)
+{
+	struct body_key key = {.function = function, .tgid = id >> 32};
+	struct body fresh = {.kind = kind, .step = step, .step_known = 1}, *known;
+
+	if (!record)
+		return;
+	known = bpf_map_lookup_elem(&bodies, &key);
+	record->kind = RING_NONE;
+	if (known && known->kind == kind) {
+		if (known->step != step)
+			known->step_known = 0;
+		return;
+	}
+	bpf_map_update_elem(&bodies, &key, &fresh, 0);
+	record->kind = RING_BODY;
+	record->key = function;
+	record->arg = kind;
+}
+
+static __always_inline void bodies__call(struct pt_regs *ctx, __u64 id, __u64 cookie,
+					 struct ring_record *record)
+{
+	struct body_process *process = body_process(id);
+	struct gomp_call_key key = gomp_call_key(id, ctx->sp, RING_BODY);
+	__u32 kind = COOKIE_CC(cookie), place = 0;
+	struct gomp_call call = {.body = reg(ctx, COOKIE_REG(cookie))};
+	__u64 step = 0;
+
+	if (!process || !call.body) {
+		record->kind = RING_NONE;
+		return;
+	}
+	if (kind == RING_BODY_TASK) {
+		bpf_map_update_elem(&gomp_calls, &key, &call, 0);
+	} else if (kind == RING_BODY_TASKLOOP) {
+		place = COOKIE_A(cookie) ? 2 : 1;
+		step = argument(ctx, 10, &record->flags);
+	} else if (kind == RING_BODY_MEMBER) {
+		struct task_struct *task = bpf_get_current_task_btf();
+
+		process->block =
+			member__block(ctx, cookie, COOKIE_REG2(cookie) != COOKIE_REG_NONE, &record->flags) -
+			BPF_CORE_READ(task, thread.fsbase);
+		process->cookie = cookie;
+	}
+	if (kind == RING_BODY_TASK || kind == RING_BODY_TASKLOOP) {
+		process->start[place] = ctx->ip;
+		process->end[place] = ctx->ip + COOKIE_OFF(cookie);
+	}
+	bodies__learn(id, call.body, kind, step, record);
+}
+
+/* GOMP_task has allocated a task. */
+static __always_inline void bodies__create(struct pt_regs *ctx, __u64 id, struct ring_record *record)
+{
+	struct gomp_call_key key = gomp_call_key(id, ctx->bp + 8, RING_BODY);
+	struct gomp_call *call = bpf_map_lookup_elem(&gomp_calls, &key);
+
+	if (call) {
+		call->task = record->key;
+		record->extra = call->body;
+	}
+	task_call(ctx, id, record, call ? RING_TASK_BODY_KNOWN : 0);
+}
+
+/* GOMP_task returns. */
+static __always_inline void bodies__created(struct pt_regs *ctx, __u64 id, struct ring_record *record)
+{
+	struct gomp_call_key key = gomp_call_key(id, ctx->sp - 8, RING_BODY);
+	struct gomp_call *call = bpf_map_lookup_elem(&gomp_calls, &key);
+
+	if (!call || !call->task)
+		record->kind = RING_NONE;
+	bpf_map_delete_elem(&gomp_calls, &key);
+}
+
+static __noinline void bodies__count_unknown(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct ring_ctl *ctl = bpf_map_lookup_elem(&ring_ctl, &cpu);
+
+	if (ctl)
+		__sync_fetch_and_add(&ctl->loss[RING_LOSS_BODY], 1);
+}
+
+/* The task whose body begins: undeferred when GOMP_task or GOMP_taskloop itself calls it. */
+static __always_inline void bodies__task(struct pt_regs *ctx, __u64 id, const struct body_process *process,
+					 struct ring_record *record)
+{
+	__u64 caller = user_word(ctx->sp, &record->flags);
+
+	record->key = record->site;
+	if (caller - process->start[0] < process->end[0] - process->start[0]) {
+		record->kind = RING_UNDEFERRED_BEGIN;
+		task_call(ctx, id, record, 0);
+	} else if (caller - process->start[1] < process->end[1] - process->start[1] ||
+		   caller - process->start[2] < process->end[2] - process->start[2]) {
+		record->kind = RING_UNDEFERRED_BEGIN;
+		taskloop_undeferred(ctx, id, record);
+	} else {
+		record->key = ctx->di;
+		record->arg = RING_BEGIN_DATA;
+	}
+}
+
+/* Of a deferred task of a taskloop; its first iteration and the one behind its last. */
+static __always_inline void bodies__bounds(struct pt_regs *ctx, __u64 id, const struct body *body,
+					   struct ring_record *record)
+{
+	struct gomp_call call = {.step = body->step};
+
+	ring__emit(id, record);
+	record->kind = RING_NONE;
+	if (body->step_known)
+		task_bounds(id, record->frame, &call, ctx->di);
+}
+
+static __always_inline void bodies__enter(struct pt_regs *ctx, __u64 id, __u64 cookie,
+					  struct ring_record *record)
+{
+	struct body_key key = {.function = ctx->ip + COOKIE_OFF(cookie), .tgid = id >> 32};
+	struct gomp_call_key open = gomp_call_key(id, ctx->sp, RING_TASK_BEGIN);
+	struct body *body = bpf_map_lookup_elem(&bodies, &key);
+	struct body_process *process = body_process(id);
+	struct gomp_call call = {};
+
+	record->site = key.function;
+	if (!body || !process || body->kind == RING_BODY_OTHER) {
+		record->kind = RING_NONE;
+		if (!body)
+			bodies__count_unknown();
+		return;
+	}
+	if (body->kind == RING_BODY_MEMBER) {
+		struct task_struct *task = bpf_get_current_task_btf();
+
+		record->kind = RING_MEMBER_BEGIN;
+		member__read(BPF_CORE_READ(task, thread.fsbase) + process->block, process->cookie, record);
+		call.arg = RING_WAIT_BEGIN;
+		bpf_map_update_elem(&gomp_calls, &open, &call, 0);
+		return;
+	}
+	call.arg = RING_TASK_END;
+	bodies__task(ctx, id, process, record);
+	if (record->kind != RING_TASK_BEGIN)
+		call.arg = RING_UNDEFERRED_END;
+	bpf_map_update_elem(&gomp_calls, &open, &call, 0);
+	if (call.arg == RING_TASK_END && body->kind == RING_BODY_TASKLOOP)
+		bodies__bounds(ctx, id, body, record);
+}
+
+/* The frame of an end is that of its begin; a member's last wait lies below. */
+static __always_inline void bodies__leave(struct pt_regs *ctx, __u64 id, struct ring_record *record)
+{
+	struct gomp_call_key open = gomp_call_key(id, ctx->sp - 8, RING_TASK_BEGIN);
+	struct gomp_call *call = bpf_map_lookup_elem(&gomp_calls, &open);
+
+	record->frame -= 8;
+	if (!call) {
+		record->kind = RING_NONE;
+		return;
+	}
+	record->kind = call->arg;
+	if (call->arg == RING_WAIT_BEGIN) {
+		record->arg = RING_WAIT_REGION_END;
+		record->frame -= 8;
+	}
+	bpf_map_delete_elem(&gomp_calls, &open);
+}
+
+#endif

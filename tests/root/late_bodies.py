@@ -1,0 +1,32 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Whether rounds of a region of two with 20 tasks are exact from some time on.
+
+usage: late_bodies.py NAME GRAINS.ndjson SUMMARY.json FROM_MS
+
+Prints one line, "ok - " or "not ok - ". Regions that began FROM_MS after the first grain, but the last one, must have
+two members and twenty whole tasks; there must be ten of them.
+"""
+import collections
+import json
+import re
+import sys
+
+name, grains_file, summary_file, from_ms = sys.argv[1:]
+grains = [json.loads(line) for line in open(grains_file)]
+summary = json.load(open(summary_file))
+members = [g for g in grains if g["kind"] == "implicit"]
+first = min(g["start_ns"] for g in grains) + int(from_ms) * 1000000
+regions = collections.defaultdict(list)
+for g in grains:
+    if g["kind"] in ("implicit", "task") and ".p" in g["id"]:
+        regions[re.match(r".*?\.p\d+", g["id"]).group()].append(g)
+late = sorted((min(g["start_ns"] for g in r), k) for k, r in regions.items())
+late = [k for start, k in late if start > first][:-1]
+wrong = [(k, len(regions[k])) for k in late if sum(g["kind"] == "implicit" for g in regions[k]) != 2 or
+         sum(g["kind"] == "task" and not g.get("incomplete") for g in regions[k]) != 20 or len(regions[k]) != 22]
+good = len(late) >= 10 and not wrong and summary["events"]["lost"] == 0
+print("%s - %s: %d regions" % ("ok" if good else "not ok", name, len(late)))
+if not good:
+    print("# %s of %d wrong, %s, %s" % (wrong[:5], len(late), collections.Counter(g["kind"] for g in grains),
+                                        summary["events"]))
