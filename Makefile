@@ -16,7 +16,7 @@
 # The one list of packages: what building needs, and what the tests need on top.
 BUILD_PACKAGES := gcc g++ clang llvm make pkg-config bpftool libbpf-dev libelf-dev libdw-dev \
 	libcapstone-dev libzstd-dev zlib1g-dev libmicrohttpd-dev libcurl4-openssl-dev libssl-dev \
-	libjansson-dev libsystemd-dev libgraphviz-dev libhwloc-dev libotf2-trace-dev
+	libdeflate-dev libjansson-dev libsystemd-dev libgraphviz-dev libhwloc-dev libotf2-trace-dev
 TEST_PACKAGES := gfortran graphicsmagick sumaclust fasttree patchelf python3-numpy libopenblas0-openmp r-base-core binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 python3-networkx python3-selenium chromium chromium-driver librsvg2-bin curl procps util-linux strace otf2-tools protobuf-compiler python3-protobuf
 
 .DELETE_ON_ERROR:
@@ -46,7 +46,7 @@ SANFLAGS :=
 OPT := -O2
 endif
 
-PKGS := libelf libdw capstone libzstd zlib libmicrohttpd libcurl libcrypto jansson libsystemd libgvc libcgraph libbpf hwloc
+PKGS := libelf libdw capstone libzstd zlib libdeflate libmicrohttpd libcurl libcrypto jansson libsystemd libgvc libcgraph libbpf hwloc
 CPPFLAGS += -D_GNU_SOURCE -I. -I$(B) $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 CFLAGS += -std=gnu11 $(OPT) -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wformat=2 -fstack-protector-strong -fPIE $(SANFLAGS)
@@ -56,7 +56,7 @@ endif
 LDFLAGS += -pie -Wl,-z,relro,-z,now $(SANFLAGS)
 
 ANALYSIS_LIBS := $(shell pkg-config --libs hwloc 2>/dev/null) -lzstd -lz -lm
-RENDER_LIBS := $(shell pkg-config --libs libgvc libcgraph jansson zlib libcrypto 2>/dev/null)
+RENDER_LIBS := $(shell pkg-config --libs libgvc libcgraph jansson libdeflate libcrypto 2>/dev/null)
 # Traces for other tools, which only grainctl writes.
 EXPORT_LIBS := $(shell pkg-config --libs otf2 2>/dev/null)
 UPROBES_LIBS := $(shell pkg-config --libs libbpf libelf libdw capstone 2>/dev/null) -lstdc++

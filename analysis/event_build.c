@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "analysis/event_build.h"
+#include "analysis/fields.h"
 #include "analysis/large.h"
 
 #include <stdlib.h>
@@ -127,12 +128,11 @@ static int add_room(struct event_stream *stream, size_t more, struct budget *bud
 
 	if (budget__take(budget, more * sizeof(*events)))
 		return -E2BIG;
-	events = realloc(stream->events, (stream->capacity + more) * sizeof(*events));
+	events = large__grown(stream->events, (stream->capacity + more) * sizeof(*events));
 	if (!events) {
 		budget__give(budget, more * sizeof(*events));
 		return -ENOMEM;
 	}
-	large__advise(events, (stream->capacity + more) * sizeof(*events));
 	stream->events = events;
 	stream->capacity += more;
 	return 0;
@@ -178,6 +178,8 @@ int event_stream__add_source(struct event_stream *stream, struct event_source *s
 			error = -ENOMEM;
 		else
 			error = budget__take(budget, strlen(*text[i]) + 1);
+		if (*text[i])
+			field__make_printable(*text[i], strlen(*text[i]));
 	}
 	if (error) {
 		event_source__clear(source);

@@ -148,6 +148,18 @@ bool field__double(const struct field *field, double *out)
 	return true;
 }
 
+static bool is_control(char c)
+{
+	return (unsigned char)c < 0x20 || c == 0x7f;
+}
+
+void field__make_printable(char *text, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		if (is_control(text[i]))
+			text[i] = '?';
+}
+
 char *field__string(const struct field *field)
 {
 	char *text = malloc(field->value_bytes + 1);
@@ -160,6 +172,7 @@ char *field__string(const struct field *field)
 			i++;
 		text[n++] = field->value[i];
 	}
+	field__make_printable(text, n);
 	text[n] = '\0';
 	return text;
 }
@@ -180,7 +193,7 @@ size_t field__spell(const char *text, char *buffer, size_t size)
 	for (; *text; text++) {
 		if (*text == '"' || *text == '\\')
 			PUT('\\');
-		PUT((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
+		PUT(is_control(*text) ? '?' : *text);
 	}
 	if (quote)
 		PUT('"');

@@ -27,8 +27,11 @@ bool field__u64(const struct field *field, uint64_t *out);
 bool field__i64(const struct field *field, int64_t *out);
 bool field__u32(const struct field *field, uint32_t *out);
 bool field__double(const struct field *field, double *out);
-/* The value with its escapes undone, as a string of its own; NULL without memory. */
+/* The value with its escapes undone, as a string of its own with control characters as "?"; NULL without
+ * memory. */
 char *field__string(const struct field *field);
+/* Control characters become "?": what is read is what will be written. */
+void field__make_printable(char *text, size_t bytes);
 
 /*
  * Spells `text` as the value of a key: in quotes where needed, control

@@ -323,6 +323,12 @@ int grain_graph__build(struct event_stream *stream, const struct grain_load_opts
  * gives -E2BIG. On failure the array is as it was.
  */
 int memory__grow(struct memory *memory, void **array, size_t *capacity, size_t count, size_t size);
+/*
+ * Makes room for what will probably be so many elements, where they are many
+ * and the bound leaves plenty: what is then not used costs nothing, and growing
+ * step by step does.
+ */
+void memory__reserve(struct memory *memory, void **array, size_t *capacity, size_t count, size_t size);
 /* Zeroed array of a fixed length, counted against the bound; NULL in *out for length 0 is possible. */
 int memory__array(struct memory *memory, size_t count, size_t size, void **out);
 /* Frees an array that memory__array made and gives its bytes back to the bound. */

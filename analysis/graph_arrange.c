@@ -68,6 +68,7 @@ static int note_apart(struct grain_graph *g, uint32_t item, uint64_t end_ns)
 struct places {
 	struct number_map known;
 	uint32_t *last; /* per thread, GRAIN_NONE */
+	uint32_t front; /* up to here items have been written */
 };
 
 static int find_place(struct grain_graph *g, struct places *p, const struct raw_item *raw, uint32_t *out)
@@ -102,6 +103,7 @@ static int arrange_item(struct grain_graph *g, struct places *p, const struct ra
 
 	if (error < 0)
 		return error;
+	p->front = at >= p->front ? at + 1 : p->front;
 	*item = (struct item){
 		.start_ns = raw->start_ns,
 		.own_ns = raw->own_ns,
@@ -165,26 +167,19 @@ static int end_contexts(struct grain_graph *g)
 
 /*
  * Items into the order of their contexts, those of one in the order of time.
- * What has been taken from the raw ones is given back at once: the two arrays
+ * What has been taken from the raw ones becomes theirs at once: the two arrays
  * together hardly need more than one. `joins` says what became of each join.
  */
 static int arrange_items(struct grain_graph *g, const uint32_t *joins)
 {
 	struct places places = {0};
-	char *taken = (char *)g->raw;
-	size_t i, total = 0;
-	int error;
+	char *taken = (char *)g->raw, *handed = NULL;
+	size_t i;
+	int error = memory__array(&g->memory, g->item_count, sizeof *g->items, (void **)&g->items);
 
-	for (i = 0; i < g->context_count; i++) {
-		g->contexts[i].first_item = (uint32_t)total;
-		g->contexts[i].arranged = 0;
-		total += g->contexts[i].item_count;
-	}
-	error = memory__array(&g->memory, total, sizeof *g->items, (void **)&g->items);
 	if (error == 0)
 		error = memory__array(&g->memory, g->thread_count, sizeof *places.last,
 				      (void **)&places.last);
-	g->item_count = total;
 	for (i = 0; i < g->thread_count && error == 0; i++)
 		places.last[i] = GRAIN_NONE;
 	for (i = 0; i < g->raw_count && error == 0; i++) {
@@ -192,7 +187,8 @@ static int arrange_items(struct grain_graph *g, const uint32_t *joins)
 		if (!(g->raw[i].flags & ITEM_DROPPED))
 			error = arrange_item(g, &places, &g->raw[i], joins);
 		if (i % LARGE_STEP == 0)
-			large__drop(&taken, &g->raw[i]);
+			large__hand_on(&taken, &g->raw[i], &handed, g->items + places.front,
+				       g->items + g->item_count);
 	}
 	if (error == 0)
 		error = end_contexts(g);
@@ -270,7 +266,10 @@ static int arrange_members(struct grain_graph *g)
 	return 0;
 }
 
-/* Leaves in place[] the new index of every join, GRAIN_NONE of those that are no more. */
+/*
+ * Leaves in place[] the new index of every join, GRAIN_NONE of those that are
+ * no more. Says of each context where its items will be.
+ */
 static void arrange_joins(struct grain_graph *g, uint32_t *place)
 {
 	size_t i, kept = 0;
@@ -288,9 +287,15 @@ static void arrange_joins(struct grain_graph *g, uint32_t *place)
 		if (j->region != GRAIN_NONE && g->regions[j->region].threads)
 			j->waiter = g->members[g->regions[j->region].first_member].context;
 	}
-	for (i = 0; i < g->context_count; i++)
-		if (g->contexts[i].join != GRAIN_NONE)
-			g->contexts[i].join = place[g->contexts[i].join];
+	for (i = 0; i < g->context_count; i++) {
+		struct context *c = &g->contexts[i];
+
+		if (c->join != GRAIN_NONE)
+			c->join = place[c->join];
+		c->first_item = (uint32_t)g->item_count;
+		c->arranged = 0;
+		g->item_count += c->item_count;
+	}
 	for (i = 0; i < g->region_count; i++)
 		if (g->regions[i].end_join != GRAIN_NONE)
 			g->regions[i].end_join = place[g->regions[i].end_join];
@@ -302,7 +307,36 @@ static void arrange_joins(struct grain_graph *g, uint32_t *place)
 	g->join_count = kept;
 }
 
-/* Contexts and regions that hang on nothing are numbered by themselves. */
+static void count_awaited(struct grain_graph *g, const struct context *c)
+{
+	if (c->kind == GRAIN_TASK && c->join != GRAIN_NONE)
+		g->joins[c->join].awaited++;
+	else if (c->kind == GRAIN_IMPLICIT && c->region != GRAIN_NONE)
+		g->regions[c->region].awaited++;
+}
+
+static void count_context(struct grain_graph *g, const struct context *c)
+{
+	count_awaited(g, c);
+	g->totals.work_ns += c->exec_ns;
+	g->totals.runtime_tasks += !!(c->flags & CONTEXT_SPLIT);
+	if (!context__is_grain(c))
+		return;
+	g->totals.grains++;
+	if (c->kind == GRAIN_TASK)
+		g->totals.tasks++;
+	else
+		g->totals.chunks++;
+	g->totals.detached += c->kind == GRAIN_TASK && c->task_flags & EVENT_TASK_DETACH;
+	if (c->flags & CONTEXT_INCOMPLETE)
+		g->truth.incomplete_grains++;
+	else if (c->flags & CONTEXT_DISCARDED)
+		g->totals.discarded++;
+	else if (c->exec_ns < g->info.resolution_ns)
+		g->truth.below_resolution++;
+}
+
+/* Contexts and regions that hang on nothing are numbered by themselves; all contexts are counted. */
 static void name_orphans(struct grain_graph *g)
 {
 	uint32_t initial = 0, orphans = 0, regions = 0;
@@ -331,6 +365,7 @@ static void name_orphans(struct grain_graph *g)
 		} else if (c->parent == GRAIN_NONE) {
 			c->ordinal = orphans++;
 		}
+		count_context(g, c);
 	}
 	for (i = 0; i < g->region_count; i++)
 		if (!g->regions[i].begun)
@@ -362,41 +397,6 @@ static void finish_regions(struct grain_graph *g)
 	}
 }
 
-static void count_awaited(struct grain_graph *g, const struct context *c)
-{
-	if (c->kind == GRAIN_TASK && c->join != GRAIN_NONE)
-		g->joins[c->join].awaited++;
-	else if (c->kind == GRAIN_IMPLICIT && c->region != GRAIN_NONE)
-		g->regions[c->region].awaited++;
-}
-
-static void count_grains(struct grain_graph *g)
-{
-	size_t i;
-
-	for (i = 0; i < g->context_count; i++) {
-		const struct context *c = &g->contexts[i];
-
-		count_awaited(g, c);
-		g->totals.work_ns += c->exec_ns;
-		g->totals.runtime_tasks += !!(c->flags & CONTEXT_SPLIT);
-		if (!context__is_grain(c))
-			continue;
-		g->totals.grains++;
-		if (c->kind == GRAIN_TASK)
-			g->totals.tasks++;
-		else
-			g->totals.chunks++;
-		g->totals.detached += c->kind == GRAIN_TASK && c->task_flags & EVENT_TASK_DETACH;
-		if (c->flags & CONTEXT_INCOMPLETE)
-			g->truth.incomplete_grains++;
-		else if (c->flags & CONTEXT_DISCARDED)
-			g->totals.discarded++;
-		else if (c->exec_ns < g->info.resolution_ns)
-			g->truth.below_resolution++;
-	}
-}
-
 int graph__arrange(struct grain_graph *graph)
 {
 	size_t joins = graph->join_count;
@@ -414,6 +414,5 @@ int graph__arrange(struct grain_graph *graph)
 		return error;
 	name_orphans(graph);
 	finish_regions(graph);
-	count_grains(graph);
 	return 0;
 }

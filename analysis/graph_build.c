@@ -41,16 +41,21 @@ static int map_grow(struct grain_graph *g, struct thread_map *map)
 	return 0;
 }
 
+/* The thread where it is one of those met last, else GRAIN_NONE. */
+static inline uint32_t recent_thread(const struct grain_graph *g, const struct thread_map *map, uint32_t tid)
+{
+	uint32_t recent = map->recent[tid % 64];
+
+	return recent < g->thread_count && g->threads[recent].tid == tid ? recent : GRAIN_NONE;
+}
+
+/* Of any other one. */
 static int find_thread(struct grain_graph *g, struct thread_map *map, uint32_t tid, uint32_t *out)
 {
 	uint32_t *recent = &map->recent[tid % 64];
 	size_t s;
 	int error;
 
-	if (*recent < g->thread_count && g->threads[*recent].tid == tid) {
-		*out = *recent;
-		return 0;
-	}
 	if (g->thread_count * 2 >= map->size) {
 		error = map_grow(g, map);
 		if (error < 0)
@@ -85,30 +90,50 @@ static bool needs_context(uint8_t kind)
 	       kind == EVENT_SINGLE_BEGIN;
 }
 
+/* Contexts, items and joins will hardly be more than the events that make them. */
+static void make_room(struct grain_graph *g, const size_t *events)
+{
+	size_t contexts = events[EVENT_CREATE_BEGIN] + events[EVENT_MEMBER_BEGIN] +
+			  events[EVENT_CHUNK_BEGIN] + events[EVENT_SECTION_BEGIN] + g->thread_count,
+	       waits = events[EVENT_WAIT_BEGIN], chunks = events[EVENT_CHUNK_END] + events[EVENT_SECTION_END],
+	       items = contexts + events[EVENT_CREATE_BEGIN] + events[EVENT_CREATE_END] + 2 * waits + chunks;
+
+	memory__reserve(&g->memory, (void **)&g->contexts, &g->context_capacity, contexts,
+			sizeof *g->contexts);
+	memory__reserve(&g->memory, (void **)&g->raw, &g->raw_capacity, items, sizeof *g->raw);
+	memory__reserve(&g->memory, (void **)&g->joins, &g->join_capacity, waits, sizeof *g->joins);
+}
+
 /* Finds each thread's first and last event, so that both are known when they come. */
 static int survey(struct grain_graph *g, struct thread_map *map)
 {
 	const struct event_stream *s = g->stream;
-	size_t i;
+	size_t i, events[EVENT_KIND_MAX] = {0};
 
 	for (i = 0; i < s->count; i++) {
 		const struct event *e = &s->events[i];
 		struct thread *t;
 		uint32_t thread;
-		int error;
 
 		if (e->kind == EVENT_LOST && e->tid == 0)
 			continue;
-		error = find_thread(g, map, e->tid, &thread);
-		if (error < 0)
-			return error;
+		thread = recent_thread(g, map, e->tid);
+		if (thread == GRAIN_NONE) {
+			int error = find_thread(g, map, e->tid, &thread);
+
+			if (error < 0)
+				return error;
+		}
 		t = &g->threads[thread];
 		if (t->events++ == 0)
 			t->first_ns = t->outside_since = e->time_ns;
 		t->last_ns = e->time_ns;
 		if (t->first_kind == EVENT_KIND_MAX && is_structural(e->kind))
 			t->first_kind = e->kind;
+		if (e->kind < EVENT_KIND_MAX)
+			events[e->kind]++;
 	}
+	make_room(g, events);
 	return 0;
 }
 
@@ -210,18 +235,21 @@ static int replay_event(struct replay *r, struct thread_map *map, const struct e
 {
 	struct grain_graph *g = r->graph;
 	struct thread *t;
-	uint32_t thread = 0;
-	int error = replay__advance(r, e->time_ns);
+	uint32_t thread;
+	int error = e->time_ns == r->now_ns ? 0 : replay__advance(r, e->time_ns);
 
 	if (error < 0)
 		return error;
 	if (e->kind == EVENT_LOST && e->tid == 0) {
-		replay__lost(r, thread, e);
+		replay__lost(r, 0, e);
 		return 0;
 	}
-	error = find_thread(g, map, e->tid, &thread);
-	if (error < 0)
-		return error;
+	thread = recent_thread(g, map, e->tid);
+	if (thread == GRAIN_NONE) {
+		error = find_thread(g, map, e->tid, &thread);
+		if (error < 0)
+			return error;
+	}
 	if (g->counters)
 		counters__at(g, (uint32_t)(e - g->stream->events), thread);
 	t = &g->threads[thread];
@@ -272,13 +300,33 @@ static int init(struct replay *r)
 	return 0;
 }
 
+/* The memory of events that nobody looks back at, which goes to what is made of them. */
+struct used {
+	char *events; /* up to here it has gone; NULL: they are kept */
+	char *contexts, *raw;
+	bool to_raw;
+};
+
+static void hand_on(struct grain_graph *g, struct used *u, const struct event *to)
+{
+	const char *before = u->events;
+
+	if (!u->events)
+		return;
+	if (u->to_raw)
+		large__hand_on(&u->events, to, &u->raw, g->raw + g->raw_count, g->raw + g->raw_capacity);
+	else
+		large__hand_on(&u->events, to, &u->contexts, g->contexts + g->context_count,
+			       g->contexts + g->context_capacity);
+	u->to_raw ^= u->events != before;
+}
+
 int graph__replay(struct grain_graph *graph, const struct grain_load_opts *opts, struct grain_error *err)
 {
 	struct replay r = {.graph = graph, .free_frame = GRAIN_NONE, .active_region = GRAIN_NONE};
 	struct thread_map map = {0};
 	const struct event_stream *s = graph->stream;
-	/* Nobody looks back at an event. */
-	char *used = opts && opts->keep_events ? NULL : (char *)s->events;
+	struct used used = {.events = opts && opts->keep_events ? NULL : (char *)s->events};
 	size_t i = 0;
 	int error = init(&r);
 
@@ -290,8 +338,8 @@ int graph__replay(struct grain_graph *graph, const struct grain_load_opts *opts,
 		error = tasking__start(&r);
 	for (i = 0; error == 0 && i < s->count; i++) {
 		error = replay_event(&r, &map, &s->events[i]);
-		if (used && i % LARGE_STEP == 0)
-			large__drop(&used, &s->events[i]);
+		if (i % LARGE_STEP == 0)
+			hand_on(graph, &used, &s->events[i]);
 		if (opts && opts->progress && i % PROGRESS_EVENTS == 0)
 			opts->progress(opts->progress_ctx, 0.5 + 0.4 * (double)i / (double)s->count);
 	}

@@ -285,6 +285,18 @@ static void uncount_active(struct replay *r, struct frame *f)
 	f->member = GRAIN_NONE;
 }
 
+/* Field by field: that is much faster than clearing it as a whole; the account is tasking__begun's. */
+static void clear_frame(struct frame *f)
+{
+	f->pushed_ns = f->busy_ns = f->losses = 0;
+	f->parked_ref = f->singles = f->loops_seen = f->joins = f->yields = f->active = 0;
+	f->own = f->in_single = (struct scope){0};
+	f->single = f->children = f->group = f->passed = f->upcoming = f->item = f->loop = f->loop_left =
+		f->region_end = f->visit = GRAIN_NONE;
+	f->parked_kind = f->wait = 0;
+	f->lost = false;
+}
+
 int frame__enter(struct replay *r, uint32_t thread, uint32_t context, uint32_t *frame)
 {
 	struct grain_graph *g = r->graph;
@@ -296,10 +308,8 @@ int frame__enter(struct replay *r, uint32_t thread, uint32_t context, uint32_t *
 	if (error < 0)
 		return error;
 	f = &r->frames[*frame];
-	memset(f, 0, sizeof *f);
+	clear_frame(f);
 	f->context = context;
-	f->single = f->children = f->group = f->passed = f->upcoming = f->item = f->loop = f->loop_left =
-		f->region_end = f->visit = GRAIN_NONE;
 	f->member = below != GRAIN_NONE ? r->frames[below].member : GRAIN_NONE;
 	if (c->kind == GRAIN_IMPLICIT || c->kind == GRAIN_INITIAL)
 		f->member = *frame;

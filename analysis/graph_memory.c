@@ -30,15 +30,29 @@ int memory__grow(struct memory *memory, void **array, size_t *capacity, size_t c
 	r = take(memory, (uint64_t)(larger - *capacity) * size);
 	if (r < 0)
 		return r;
-	moved = reallocarray(*array, larger, size);
+	moved = large__grown(*array, larger * size);
 	if (!moved) {
 		memory->used -= (uint64_t)(larger - *capacity) * size;
 		return -ENOMEM;
 	}
-	large__advise(moved, larger * size);
 	*array = moved;
 	*capacity = larger;
 	return 0;
+}
+
+void memory__reserve(struct memory *memory, void **array, size_t *capacity, size_t count, size_t size)
+{
+	void *moved;
+
+	if (count >= GRAIN_NONE || count * size < LARGE_ARRAY || count <= *capacity ||
+	    count * size > (memory->max - memory->used) / 4)
+		return;
+	moved = large__grown(*array, count * size);
+	if (!moved)
+		return;
+	memory->used += (uint64_t)(count - *capacity) * size;
+	*array = moved;
+	*capacity = count;
 }
 
 int memory__array(struct memory *memory, size_t count, size_t size, void **out)
@@ -51,12 +65,11 @@ int memory__array(struct memory *memory, size_t count, size_t size, void **out)
 	r = take(memory, (uint64_t)count * size);
 	if (r < 0)
 		return r;
-	array = calloc(count ? count : 1, size);
+	array = large__zeroed(count * size);
 	if (!array) {
 		memory->used -= (uint64_t)count * size;
 		return -ENOMEM;
 	}
-	large__advise(array, count * size);
 	*out = array;
 	return 0;
 }

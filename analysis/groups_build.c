@@ -14,6 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Contexts by which memory is asked for ahead of its use, and of so many children. */
+#define AHEAD 8
+#define CHILDREN 4
+
+/* The sibling group of a join, valid while `seen_by` is the present parent. */
+struct slot {
+	uint32_t number, seen_by;
+};
+
 struct builder {
 	const struct grain_graph *graph;
 	struct grain_groups *groups;
@@ -22,8 +31,7 @@ struct builder {
 	uint32_t *first; /* per owner: into list, up to the next one's */
 	uint32_t *list;
 	uint32_t *group_of; /* per element: the group that it is the head of, or GRAIN_NONE */
-	/* Per join: the sibling group of it, valid while `seen_by` is the present parent. */
-	uint32_t *slot, *seen_by;
+	struct slot *slot;  /* per join */
 	/* Of the present parent: */
 	uint32_t *slot_of;		/* per child */
 	uint32_t *slot_first, *slotted; /* children by slot */
@@ -80,9 +88,9 @@ static int list_owned(struct builder *b)
 {
 	uint32_t elements = b->root, *owner, *first, e, total = 0;
 
-	owner = malloc((elements + (size_t)1) * sizeof *owner);
-	first = b->first = calloc(elements + (size_t)2, sizeof *first);
-	b->list = malloc((elements + (size_t)1) * sizeof *b->list);
+	owner = large__new((elements + (size_t)1) * sizeof *owner);
+	first = b->first = large__zeroed((elements + (size_t)2) * sizeof *first);
+	b->list = large__new((elements + (size_t)1) * sizeof *b->list);
 	if (!owner || !first || !b->list) {
 		free(owner);
 		return -ENOMEM;
@@ -122,40 +130,47 @@ static uint32_t find_slots(struct builder *b, uint32_t parent)
 
 	for (i = 0; i < n && children[i] < b->contexts; i++) {
 		const struct context *c = &b->graph->contexts[children[i]];
-		uint32_t *slot = c->join == GRAIN_NONE ? &unjoined : &b->slot[c->join];
+		uint32_t *slot = c->join == GRAIN_NONE ? &unjoined : &b->slot[c->join].number;
 
 		if (c->flags & CONTEXT_SPLIT)
 			continue;
-		if (c->join != GRAIN_NONE && b->seen_by[c->join] != parent) {
-			b->seen_by[c->join] = parent;
+		if (c->join != GRAIN_NONE && b->slot[c->join].seen_by != parent) {
+			b->slot[c->join].seen_by = parent;
 			*slot = GRAIN_NONE;
 		}
 		if (*slot == GRAIN_NONE)
 			*slot = slots++;
-		if (b->slot_of)
-			b->slot_of[i] = *slot;
+		b->slot_of[i] = *slot;
 	}
 	return slots;
 }
 
-/* How many groups there can be, and the most children of one context. */
+/* How many groups there can be at most: one of each owner, and siblings. The most children of one context. */
 static uint32_t count_groups(struct builder *b, uint32_t *largest)
 {
-	uint32_t groups = 1, i, *list, n;
+	uint32_t groups = 1, siblings = 0, i, *list, n;
 
 	*largest = 0;
 	for (i = 0; i < b->contexts; i++) {
 		n = owned(b, i, &list);
-		if (n)
-			groups += 1 + find_slots(b, i);
+		groups += n > 0;
+		siblings += n;
 		if (n > *largest)
 			*largest = n;
 	}
 	for (; i < b->root; i++)
 		groups += owned(b, i, &list) > 0;
-	if (b->graph->join_count)
-		memset(b->seen_by, 0xff, b->graph->join_count * sizeof *b->seen_by);
-	return groups;
+	return groups + siblings;
+}
+
+/* What is not used of the rows and members goes back. */
+static void give_back(struct grain_groups *g)
+{
+	void *smaller = large__grown(g->rows, (g->count + (size_t)1) * sizeof *g->rows);
+
+	g->rows = smaller ? smaller : g->rows;
+	smaller = large__grown(g->members, (g->member_count + (size_t)1) * sizeof *g->members);
+	g->members = smaller ? smaller : g->members;
 }
 
 static int allocate(struct builder *b)
@@ -164,23 +179,20 @@ static int allocate(struct builder *b)
 	size_t joins = b->graph->join_count + 1;
 	uint32_t groups, largest;
 
-	b->slot = malloc(joins * sizeof *b->slot);
-	b->seen_by = malloc(joins * sizeof *b->seen_by);
-	b->group_of = malloc((b->root + (size_t)1) * sizeof *b->group_of);
-	g->of_context = malloc((b->contexts + (size_t)1) * sizeof *g->of_context);
-	if (!b->slot || !b->seen_by || !b->group_of || !g->of_context)
+	b->slot = large__new(joins * sizeof *b->slot);
+	b->group_of = large__new((b->root + (size_t)1) * sizeof *b->group_of);
+	g->of_context = large__new((b->contexts + (size_t)1) * sizeof *g->of_context);
+	if (!b->slot || !b->group_of || !g->of_context)
 		return -ENOMEM;
-	memset(b->seen_by, 0xff, joins * sizeof *b->seen_by);
+	memset(b->slot, 0xff, joins * sizeof *b->slot);
 	memset(b->group_of, 0xff, (b->root + (size_t)1) * sizeof *b->group_of);
 	groups = count_groups(b, &largest);
-	b->slot_of = malloc((largest + (size_t)1) * sizeof *b->slot_of);
-	b->slot_first = malloc((largest + (size_t)2) * sizeof *b->slot_first);
-	b->slotted = malloc((largest + (size_t)1) * sizeof *b->slotted);
-	b->entries = malloc((largest + (size_t)1) * sizeof *b->entries);
-	g->rows = malloc((groups + (size_t)1) * sizeof *g->rows);
-	g->members = malloc((b->contexts + (size_t)groups) * sizeof *g->members);
-	large__advise(g->rows, (groups + (size_t)1) * sizeof *g->rows);
-	large__advise(g->members, (b->contexts + (size_t)groups) * sizeof *g->members);
+	b->slot_of = large__new((largest + (size_t)1) * sizeof *b->slot_of);
+	b->slot_first = large__new((largest + (size_t)2) * sizeof *b->slot_first);
+	b->slotted = large__new((largest + (size_t)1) * sizeof *b->slotted);
+	b->entries = large__new((largest + (size_t)1) * sizeof *b->entries);
+	g->rows = large__new((groups + (size_t)1) * sizeof *g->rows);
+	g->members = large__new((b->contexts + (size_t)groups) * sizeof *g->members);
 	return b->slot_of && b->slot_first && b->slotted && b->entries && g->rows && g->members ? 0 : -ENOMEM;
 }
 
@@ -321,6 +333,18 @@ static uint32_t build_children(struct builder *b, uint32_t parent, const uint32_
 	return slots;
 }
 
+/* What building the family of a parent will ask for. */
+static void fetch_family(const struct builder *b, uint32_t parent)
+{
+	uint32_t *children, n = owned(b, parent, &children), i;
+
+	for (i = 0; i < n && i < CHILDREN && children[i] < b->contexts; i++) {
+		__builtin_prefetch(&b->graph->contexts[children[i]]);
+		__builtin_prefetch(&b->group_of[children[i]]);
+		__builtin_prefetch(&b->groups->of_context[children[i]], 1);
+	}
+}
+
 static void build_family(struct builder *b, uint32_t parent)
 {
 	uint32_t *children, n = owned(b, parent, &children), tasks = 0, i, entries, group;
@@ -372,10 +396,14 @@ static int build(struct builder *b)
 		error = allocate(b);
 	if (error < 0)
 		return error;
-	for (i = b->contexts; i-- > 0;)
+	for (i = b->contexts; i-- > 0;) {
+		if (i >= AHEAD)
+			fetch_family(b, i - AHEAD);
 		build_family(b, i);
+	}
 	build_root(b);
 	g->rows[g->count].first_member = g->member_count;
+	give_back(g);
 	return 0;
 }
 
@@ -402,7 +430,6 @@ int grain_groups__new(const struct grain_graph *graph, struct grain_groups **out
 	free(b.list);
 	free(b.group_of);
 	free(b.slot);
-	free(b.seen_by);
 	free(b.slot_of);
 	free(b.slot_first);
 	free(b.slotted);

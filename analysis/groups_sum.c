@@ -2,11 +2,15 @@
 /* What groups say of their members: sums, the worst values, the definition with the most time. */
 #include "analysis/counters.h"
 #include "analysis/groups.h"
+#include "analysis/large.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Members by which memory is asked for ahead of its use. */
+#define AHEAD 12
 
 double groups__value(const struct grain_context *c, enum grain_problem problem)
 {
@@ -66,59 +70,95 @@ static double value_of(const struct grain_graph *g, uint32_t context, enum grain
 	}
 }
 
-static void take_worst(struct grain_groups *g, uint32_t group, enum grain_problem problem, uint32_t grain)
+/* A group while its members are added, with what would else be looked up again for each of them. */
+struct adding {
+	struct grain_groups *groups;
+	uint32_t group;
+	uint64_t start_ns, end_ns;	   /* of the row's first and last */
+	double worst[GRAIN_PROBLEM_COUNT]; /* values of those, where there is one */
+	unsigned found;			   /* bits 1 << problem: there is */
+};
+
+static struct adding begin_adding(struct grain_groups *g, uint32_t group)
 {
-	uint32_t *worst = &g->worst[problem][group];
+	struct adding a;
+	const struct group_row *row = &g->rows[group];
+
+	a.groups = g;
+	a.group = group;
+	a.found = 0;
+	if (row->first != GRAIN_NONE)
+		a.start_ns = g->graph->contexts[row->first].start_ns;
+	if (row->last != GRAIN_NONE)
+		a.end_ns = g->graph->contexts[row->last].end_ns;
+	return a;
+}
+
+static void take_worst(struct adding *a, enum grain_problem problem, uint32_t grain)
+{
+	double value;
 
 	if (grain == GRAIN_NONE)
 		return;
-	if (is_worse(problem, value_of(g->graph, grain, problem),
-		     *worst == GRAIN_NONE ? NAN : value_of(g->graph, *worst, problem)))
-		*worst = grain;
+	value = value_of(a->groups->graph, grain, problem);
+	if (is_worse(problem, value, a->found >> problem & 1 ? a->worst[problem] : NAN)) {
+		a->worst[problem] = value;
+		a->found |= 1u << problem;
+		a->groups->worst[problem][a->group] = grain;
+	}
 }
 
-static void take_times(const struct grain_graph *g, struct group_row *row, uint32_t first, uint32_t last)
+static void take_times(struct adding *a, uint32_t first, uint32_t last)
 {
+	const struct grain_graph *g = a->groups->graph;
+	struct group_row *row = &a->groups->rows[a->group];
+
 	if (first == GRAIN_NONE)
 		return;
-	if (row->first == GRAIN_NONE || g->contexts[first].start_ns < g->contexts[row->first].start_ns)
+	if (row->first == GRAIN_NONE || g->contexts[first].start_ns < a->start_ns) {
 		row->first = first;
-	if (row->last == GRAIN_NONE || g->contexts[last].end_ns > g->contexts[row->last].end_ns)
+		a->start_ns = g->contexts[first].start_ns;
+	}
+	if (row->last == GRAIN_NONE || g->contexts[last].end_ns > a->end_ns) {
 		row->last = last;
+		a->end_ns = g->contexts[last].end_ns;
+	}
 }
 
-static void add_own(struct grain_groups *g, uint32_t group, uint32_t context)
+static void add_own(struct adding *a, uint32_t context)
 {
-	const struct context *c = &g->graph->contexts[context];
-	struct group_row *row = &g->rows[group];
+	const struct context *c = &a->groups->graph->contexts[context];
+	struct group_row *row = &a->groups->rows[a->group];
 
 	row->exec_ns += c->exec_ns;
 	row->create_ns += c->create_ns;
 	row->critical |= c->flags & CONTEXT_CRITICAL;
 	row->grains += context__is_grain(c);
 	if (c->flags & CONTEXT_BEGUN)
-		take_times(g->graph, row, context, context);
+		take_times(a, context, context);
 }
 
-static void add_context(struct grain_groups *g, uint32_t group, uint32_t context)
+static void add_context(struct adding *a, uint32_t context)
 {
+	struct grain_groups *g = a->groups;
 	const struct context *c = &g->graph->contexts[context];
 	int p;
 
-	add_own(g, group, context);
+	add_own(a, context);
 	if (!context__is_complete_grain(c))
 		return;
 	for (p = 0; p < GRAIN_PROBLEM_COUNT; p++) {
 		if (!g->worst[p])
 			continue;
-		take_worst(g, group, (enum grain_problem)p, context);
-		g->flagged[p][group] += c->problems >> p & 1;
+		take_worst(a, (enum grain_problem)p, context);
+		g->flagged[p][a->group] += c->problems >> p & 1;
 	}
 }
 
-static void add_group(struct grain_groups *g, uint32_t group, uint32_t member)
+static void add_group(struct adding *a, uint32_t member)
 {
-	struct group_row *row = &g->rows[group];
+	struct grain_groups *g = a->groups;
+	struct group_row *row = &g->rows[a->group];
 	const struct group_row *from = &g->rows[member];
 	int p;
 
@@ -127,31 +167,50 @@ static void add_group(struct grain_groups *g, uint32_t group, uint32_t member)
 	row->critical |= from->critical;
 	row->grains += from->grains;
 	row->strength += from->strength;
-	take_times(g->graph, row, from->first, from->last);
+	take_times(a, from->first, from->last);
 	for (p = 0; p < GRAIN_PROBLEM_COUNT; p++) {
 		if (!g->worst[p])
 			continue;
-		take_worst(g, group, (enum grain_problem)p, g->worst[p][member]);
-		g->flagged[p][group] += g->flagged[p][member];
+		take_worst(a, (enum grain_problem)p, g->worst[p][member]);
+		g->flagged[p][a->group] += g->flagged[p][member];
+	}
+}
+
+/* What will be asked of a member soon. */
+static void fetch(const struct grain_groups *g, uint32_t member)
+{
+	if (member & GROUP_MEMBER) {
+		__builtin_prefetch(&g->rows[member & ~GROUP_MEMBER]);
+	} else {
+		__builtin_prefetch(&g->graph->contexts[member].flags);
+		__builtin_prefetch(&g->graph->contexts[member].exec_ns);
+		__builtin_prefetch(&g->graph->contexts[member].load_balance);
 	}
 }
 
 static void add_all(struct grain_groups *g)
 {
+	const uint32_t *end = g->members + g->member_count;
 	uint32_t i, k, n;
 
 	for (i = 0; g->graph->totals.runtime_tasks && i < g->graph->context_count; i++)
-		if (g->graph->contexts[i].flags & CONTEXT_SPLIT)
-			add_own(g, g->of_context[i], i);
+		if (g->graph->contexts[i].flags & CONTEXT_SPLIT) {
+			struct adding a = begin_adding(g, g->of_context[i]);
+
+			add_own(&a, i);
+		}
 	for (i = 0; i < g->count; i++) {
 		const uint32_t *members = groups__members(g, i, &n);
+		struct adding a = begin_adding(g, i);
 
 		g->rows[i].strength += n;
 		for (k = 0; k < n; k++) {
+			if (&members[k] + AHEAD < end)
+				fetch(g, members[k + AHEAD]);
 			if (members[k] & GROUP_MEMBER)
-				add_group(g, i, members[k] & ~GROUP_MEMBER);
+				add_group(&a, members[k] & ~GROUP_MEMBER);
 			else
-				add_context(g, i, members[k]);
+				add_context(&a, members[k]);
 		}
 	}
 }
@@ -287,6 +346,10 @@ static int find_definitions(struct grain_groups *g)
 	s.size = calloc(n, sizeof *s.size);
 	s.heavy = malloc(n * sizeof *s.heavy);
 	s.time = calloc(g->graph->definition_count + 1, sizeof *s.time);
+	large__advise(s.shares, (g->graph->context_count + 1) * sizeof *s.shares);
+	large__advise(s.begin, n * sizeof *s.begin);
+	large__advise(s.size, n * sizeof *s.size);
+	large__advise(s.heavy, n * sizeof *s.heavy);
 	if (s.shares && s.begin && s.size && s.heavy && s.time) {
 		measure(&s);
 		place(&s);

@@ -6,6 +6,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Contexts by which memory is asked for ahead of its use: of a parent, of an owner of items; and so many
+ * items. */
+#define NEAR 16
+#define FAR 12
+#define ITEMS 6
+
 struct sibling {
 	uint32_t join, context;
 };
@@ -42,20 +48,33 @@ static int by_join(const void *a, const void *b)
 	return (x->context > y->context) - (x->context < y->context);
 }
 
-/* Children have larger indices than their parents: one pass down suffices. */
-static void find_reach(struct siblings *s)
+/*
+ * Children have larger indices than their parents: one pass down suffices.
+ * Returns the most children that any context has; counts them in `count`.
+ */
+static size_t find_reach(struct siblings *s, uint32_t *count)
 {
 	struct grain_graph *g = s->graph;
-	size_t i;
+	size_t i, largest = 0;
 
 	for (i = g->context_count; i-- > 0;) {
-		uint32_t parent = g->contexts[i].parent;
+		struct context *c = &g->contexts[i];
+		uint32_t parent = c->parent,
+			 family = g->totals.runtime_tasks ? context__parent(g, c) : parent;
 
+		if (i >= NEAR && g->contexts[i - NEAR].parent != GRAIN_NONE) {
+			__builtin_prefetch(&s->reach[g->contexts[i - NEAR].parent], 1);
+			__builtin_prefetch(&count[g->contexts[i - NEAR].parent], 1);
+		}
+		c->cost_ns = c->load_balance = NAN;
 		if (s->reach[i] < g->path_end[i])
 			s->reach[i] = g->path_end[i];
 		if (parent != GRAIN_NONE && s->reach[parent] < s->reach[i])
 			s->reach[parent] = s->reach[i];
+		if (c->kind == GRAIN_TASK && family != GRAIN_NONE && ++count[family] > largest)
+			largest = count[family];
 	}
+	return largest;
 }
 
 static uint64_t own_span(const struct siblings *s, uint32_t context)
@@ -262,25 +281,51 @@ static void measure_children(struct siblings *s, uint32_t parent)
 	}
 }
 
-/* The most children that any context has. */
-static size_t largest_family(const struct grain_graph *g, uint32_t *count)
+/* What the children of a parent will be asked for. */
+static void fetch_family(const struct siblings *s, uint32_t parent)
 {
-	size_t i, largest = 0;
+	const struct grain_graph *g = s->graph;
+	const struct context *p = &g->contexts[parent];
+	uint32_t i, n = p->item_count < ITEMS ? p->item_count : ITEMS;
 
-	for (i = 0; i < g->context_count; i++) {
-		uint32_t parent = context__parent(g, &g->contexts[i]);
+	if (p->flags & CONTEXT_LEAF)
+		return;
+	for (i = 0; i < n; i++) {
+		const struct item *item = &g->items[p->first_item + i];
 
-		if (g->contexts[i].kind == GRAIN_TASK && parent != GRAIN_NONE && ++count[parent] > largest)
-			largest = count[parent];
+		if (item->kind == GRAIN_FORK) {
+			__builtin_prefetch(&g->contexts[item->ref].flags);
+			__builtin_prefetch(&g->contexts[item->ref].exec_ns);
+			__builtin_prefetch(&g->contexts[item->ref].load_balance, 1);
+			__builtin_prefetch(&s->reach[item->ref]);
+		} else if (item->kind == GRAIN_JOIN) {
+			__builtin_prefetch(&s->waits[item->ref], 1);
+		}
 	}
-	return largest;
+}
+
+static void measure_all(struct siblings *s)
+{
+	const struct grain_graph *g = s->graph;
+	size_t i;
+
+	for (i = 0; i < g->join_count; i++)
+		s->waits[i].parent = GRAIN_NONE;
+	for (i = 0; g->scatters && i < g->context_count; i++)
+		g->scatters[i] = NAN;
+	for (i = 0; i < g->context_count; i++) {
+		if (i + FAR < g->context_count)
+			fetch_family(s, (uint32_t)(i + FAR));
+		if (!(g->contexts[i].flags & (CONTEXT_LEAF | CONTEXT_SPLIT)))
+			measure_children(s, (uint32_t)i);
+	}
 }
 
 int graph__measure_siblings(struct grain_graph *graph)
 {
 	struct siblings s = {.graph = graph};
 	uint32_t *count = NULL;
-	size_t i, n = graph->context_count, family = 0;
+	size_t n = graph->context_count, family = 0;
 	int error;
 
 	error = memory__array(&graph->memory, graph->definition_count + 1, sizeof *graph->imbalance,
@@ -288,10 +333,10 @@ int graph__measure_siblings(struct grain_graph *graph)
 	if (error == 0)
 		error = memory__array(&graph->memory, n, sizeof *count, (void **)&count);
 	if (error == 0)
-		family = largest_family(graph, count);
-	memory__release(&graph->memory, (void **)&count, n, sizeof *count);
-	if (error == 0)
 		error = memory__array(&graph->memory, n, sizeof *s.reach, (void **)&s.reach);
+	if (error == 0)
+		family = find_reach(&s, count);
+	memory__release(&graph->memory, (void **)&count, n, sizeof *count);
 	if (error == 0)
 		error = memory__array(&graph->memory, graph->join_count, sizeof *s.waits, (void **)&s.waits);
 	if (error == 0)
@@ -304,21 +349,8 @@ int graph__measure_siblings(struct grain_graph *graph)
 		error = memory__array(&graph->memory, n, sizeof *graph->scatters, (void **)&graph->scatters);
 	if (error == 0)
 		error = find_adopted(&s);
-	if (error == 0) {
-		for (i = 0; i < graph->join_count; i++)
-			s.waits[i].parent = GRAIN_NONE;
-		for (i = 0; i < n; i++) {
-			struct context *c = &graph->contexts[i];
-
-			c->cost_ns = c->load_balance = NAN;
-			if (graph->scatters)
-				graph->scatters[i] = NAN;
-		}
-		find_reach(&s);
-		for (i = 0; i < n; i++)
-			if (!(graph->contexts[i].flags & (CONTEXT_LEAF | CONTEXT_SPLIT)))
-				measure_children(&s, (uint32_t)i);
-	}
+	if (error == 0)
+		measure_all(&s);
 	memory__release(&graph->memory, (void **)&s.reach, n, sizeof *s.reach);
 	memory__release(&graph->memory, (void **)&s.waits, graph->join_count, sizeof *s.waits);
 	memory__release(&graph->memory, (void **)&s.list, family, sizeof *s.list);

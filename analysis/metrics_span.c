@@ -7,8 +7,9 @@
 #include "analysis/graph.h"
 #include "analysis/metrics.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#define AHEAD 2 /* items by which memory is asked for ahead of its use */
 
 /* What a join knows of the paths that lead into it. */
 struct meeting {
@@ -21,12 +22,15 @@ struct meeting {
 	bool any, released;
 };
 
-/* A context on its way. */
+/* A context on its way, with what is needed of the context itself. */
 struct walk {
 	uint64_t path, burdened; /* up to here */
+	uint64_t start;		 /* the path where it began */
 	uint32_t item, past;	 /* the next one; the end of its items */
 	uint32_t link;		 /* list of contexts that stand at one meeting, or can go on */
-	bool started, entered, done;
+	uint32_t join;		 /* that it ends in; GRAIN_NONE */
+	uint8_t kind;		 /* enum grain_context_kind */
+	bool started, done;
 };
 
 /* What waits for the end of a task with dependences. */
@@ -40,7 +44,6 @@ struct span {
 	struct grain_graph *marked; /* the same, where the path is marked; NULL: nowhere */
 	struct memory *memory;
 	const struct metrics_scale *scale; /* NULL: every fragment counts as it is */
-	uint64_t *path_start;		   /* per context */
 	/* NULL without dependences; else per context: */
 	uint32_t *pending;	   /* what its begin still waits for */
 	uint32_t *after;	   /* the predecessor whose path is heavier than the fork's */
@@ -54,7 +57,6 @@ struct span {
 
 static void go_on(struct span *s, uint32_t context)
 {
-	__builtin_prefetch(&s->graph->contexts[context]);
 	s->walks[context].link = s->ready;
 	s->ready = context;
 }
@@ -83,26 +85,26 @@ static void start(struct span *s, uint32_t context, uint64_t path, uint64_t burd
 		return;
 	w->started = true;
 	w->burdened = burdened;
-	s->path_start[context] = w->path = path;
+	w->start = w->path = path;
+	__builtin_prefetch(&s->graph->items[w->item]);
 	go_on(s, context);
 }
 
 /* One of what a task's begin waits for is over: its creation, or `from`, a predecessor. */
 static void permit(struct span *s, uint32_t context, uint64_t path, uint64_t burdened, uint32_t from)
 {
-	uint64_t *heaviest = &s->path_start[context];
 	struct walk *w = &s->walks[context];
 
 	if (w->started)
 		return;
-	if (path > *heaviest) {
-		*heaviest = path;
+	if (path > w->start) {
+		w->start = path;
 		s->after[context] = from;
 	}
 	if (burdened > w->burdened)
 		w->burdened = burdened;
 	if (--s->pending[context] == 0)
-		start(s, context, *heaviest, w->burdened);
+		start(s, context, w->start, w->burdened);
 }
 
 /* Another context's path is the heavier at the item. */
@@ -179,6 +181,15 @@ static uint64_t weight(const struct span *s, uint32_t context, const struct item
 	return s->scale ? metrics__scaled(s->graph, s->scale, context, item) : item->own_ns;
 }
 
+/* What an item leads to, soon before it is come to. */
+static void fetch(const struct span *s, const struct item *item)
+{
+	if (item->kind == GRAIN_FORK || item->kind == GRAIN_CHUNK_ITEM)
+		__builtin_prefetch(&s->walks[item->ref], 1);
+	else if (item->kind == GRAIN_JOIN)
+		__builtin_prefetch(&s->meetings[item->ref], 1);
+}
+
 /* The context went as far as it can; false when it stands somewhere. */
 static bool step(struct span *s, uint32_t context)
 {
@@ -187,6 +198,8 @@ static bool step(struct span *s, uint32_t context)
 	const struct item *item = &g->items[w->item];
 	struct meeting *m;
 
+	if (w->past - w->item > AHEAD)
+		fetch(s, item + AHEAD);
 	switch (item->kind) {
 	case GRAIN_FRAGMENT:
 		s->walks[context].path += weight(s, context, item);
@@ -219,8 +232,6 @@ static bool step(struct span *s, uint32_t context)
 	case GRAIN_CHUNK_ITEM:
 		start(s, item->ref, s->walks[context].path, w->burdened);
 		return false; /* goes on when the chunk has ended */
-	default:
-		break;
 	}
 	w->item++;
 	return true;
@@ -244,13 +255,12 @@ static void permit_successors(struct span *s, uint32_t context)
 
 static void end(struct span *s, uint32_t context)
 {
-	const struct grain_graph *g = s->graph;
-	const struct context *c = &g->contexts[context];
+	const struct context *c = &s->graph->contexts[context];
 	struct walk *w = &s->walks[context];
 	struct meeting *m;
 
 	w->done = true;
-	if (c->kind == GRAIN_CHUNK) {
+	if (w->kind == GRAIN_CHUNK) {
 		uint32_t member = c->parent;
 
 		s->walks[member].path = s->walks[context].path;
@@ -259,7 +269,7 @@ static void end(struct span *s, uint32_t context)
 		go_on(s, member);
 		return;
 	}
-	if (c->kind == GRAIN_IMPLICIT && c->region != GRAIN_NONE) {
+	if (w->kind == GRAIN_IMPLICIT && c->region != GRAIN_NONE) {
 		m = &s->ends[c->region];
 		arrive(s, m, context, false);
 		count_down(s, m);
@@ -267,9 +277,9 @@ static void end(struct span *s, uint32_t context)
 	}
 	if (s->pending)
 		permit_successors(s, context);
-	if (c->join == GRAIN_NONE)
+	if (w->join == GRAIN_NONE)
 		return;
-	m = &s->meetings[c->join];
+	m = &s->meetings[w->join];
 	arrive(s, m, context, false);
 	count_down(s, m);
 }
@@ -281,13 +291,6 @@ static void drain(struct span *s)
 		struct walk *w = &s->walks[context];
 
 		s->ready = w->link;
-		if (!w->entered) {
-			const struct context *c = &s->graph->contexts[context];
-
-			w->entered = true;
-			w->item = c->first_item;
-			w->past = c->first_item + c->item_count;
-		}
 		while (w->item < w->past && step(s, context))
 			;
 		if (w->item >= w->past && !w->done)
@@ -302,6 +305,14 @@ static void expect(struct span *s)
 	size_t i;
 
 	s->ready = GRAIN_NONE;
+	for (i = 0; i < g->context_count; i++) {
+		const struct context *c = &g->contexts[i];
+
+		s->walks[i] = (struct walk){.item = c->first_item,
+					    .past = c->first_item + c->item_count,
+					    .join = c->join,
+					    .kind = c->kind};
+	}
 	for (i = 0; i < g->join_count; i++) {
 		s->meetings[i].waiters = GRAIN_NONE;
 		s->meetings[i].pending = g->joins[i].awaited;
@@ -506,6 +517,7 @@ static void conclude(struct span *s)
 	size_t i;
 
 	for (i = 0; i < g->context_count; i++) {
+		g->path_start[i] = s->walks[i].start;
 		g->path_end[i] = s->walks[i].path;
 		if (last == GRAIN_NONE || g->path_end[i] > g->path_end[last])
 			last = (uint32_t)i;
@@ -523,11 +535,8 @@ static int span__walk(struct span *s)
 {
 	const struct grain_graph *g = s->graph;
 	size_t n = g->context_count;
-	int error;
+	int error = memory__array(s->memory, g->join_count, sizeof *s->meetings, (void **)&s->meetings);
 
-	error = memory__array(s->memory, n, sizeof *s->path_start, (void **)&s->path_start);
-	if (error == 0)
-		error = memory__array(s->memory, g->join_count, sizeof *s->meetings, (void **)&s->meetings);
 	if (error == 0)
 		error = memory__array(s->memory, g->region_count, sizeof *s->ends, (void **)&s->ends);
 	if (error == 0)
@@ -541,7 +550,6 @@ static int span__walk(struct span *s)
 	return error;
 }
 
-/* All but the paths. */
 static void span__free(struct span *s)
 {
 	const struct grain_graph *g = s->graph;
@@ -560,12 +568,13 @@ static void span__free(struct span *s)
 int graph__find_span(struct grain_graph *graph)
 {
 	struct span s = {.graph = graph, .marked = graph, .memory = &graph->memory};
+	size_t n = graph->context_count;
 	int error = span__walk(&s);
 
-	graph->path_start = s.path_start;
 	if (error == 0)
-		error = memory__array(&graph->memory, graph->context_count, sizeof *graph->path_end,
-				      (void **)&graph->path_end);
+		error = memory__array(s.memory, n, sizeof *graph->path_start, (void **)&graph->path_start);
+	if (error == 0)
+		error = memory__array(s.memory, n, sizeof *graph->path_end, (void **)&graph->path_end);
 	if (error == 0)
 		conclude(&s);
 	span__free(&s);
@@ -584,7 +593,6 @@ int metrics__scaled_span(const struct grain_graph *graph, const struct metrics_s
 	for (i = 0; error == 0 && i < graph->context_count; i++)
 		if (s.walks[i].path > *span_ns)
 			*span_ns = s.walks[i].path;
-	free(s.path_start);
 	span__free(&s);
 	return error;
 }

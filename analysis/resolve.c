@@ -158,7 +158,7 @@ int resolver__thread_ends(struct resolver *r, struct thread *t)
 static int all_records(struct resolver *r)
 {
 	struct trace_record *records = r->content->records;
-	char *released = (char *)records;
+	char *released = (char *)records, *handed = NULL;
 	size_t count = r->content->count;
 	int error = 0;
 
@@ -177,7 +177,8 @@ static int all_records(struct resolver *r)
 		if (!error && i >= t->last_record && t->begun && !t->depth)
 			error = resolver__thread_ends(r, t);
 		if (i % LARGE_STEP == 0)
-			large__drop(&released, &records[i]);
+			large__hand_on(&released, &records[i], &handed, r->stream->events + r->stream->count,
+				       r->stream->events + r->stream->capacity);
 	}
 	for (uint32_t i = 0; i < r->content->thread_count && !error; i++) {
 		struct thread *t = &r->threads[i];

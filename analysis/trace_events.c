@@ -129,12 +129,11 @@ static int reserve(struct trace_content *c, size_t capacity, struct budget *budg
 
 	if (budget__take(budget, (capacity - c->capacity) * sizeof(*records)))
 		return -E2BIG;
-	records = realloc(c->records, capacity * sizeof(*records));
+	records = large__grown(c->records, capacity * sizeof(*records));
 	if (!records) {
 		budget__give(budget, (capacity - c->capacity) * sizeof(*records));
 		return -ENOMEM;
 	}
-	large__advise(records, capacity * sizeof(*records));
 	c->records = records;
 	c->capacity = capacity;
 	return 0;

@@ -4,6 +4,12 @@
 #include <math.h>
 #include <stddef.h>
 
+/* As in page/graph_boxes.js. */
+#define HEADING_LEAST 10.5
+#define HEADING_MOST 56.0
+#define HEADING_SHARE (1 / 88.0) /* of the width */
+#define HEADING_HEIGHT 2.1	 /* of the letters */
+
 /* The element that would be at `rank` if they were sorted (Hoare's selection). */
 static uint64_t select_rank(uint64_t *values, ptrdiff_t count, ptrdiff_t rank)
 {
@@ -33,6 +39,16 @@ static uint64_t select_rank(uint64_t *values, ptrdiff_t count, ptrdiff_t rank)
 			break;
 	}
 	return values[rank];
+}
+
+double layout__heading_letters(double width)
+{
+	return fmax(HEADING_LEAST, fmin(HEADING_MOST, width * HEADING_SHARE));
+}
+
+double layout__heading_height(double width)
+{
+	return HEADING_HEIGHT * layout__heading_letters(width);
 }
 
 double layout__scale(uint64_t *durations, size_t count)

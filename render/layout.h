@@ -36,6 +36,10 @@ struct layout_groups_opts {
 	bool filter;		 /* members without it are taken out */
 	size_t max_nodes;	 /* what has no room stays closed */
 };
+/* Letters of a frame's heading, and its height: wide frames get larger ones, to be read when all is in view.
+ */
+double layout__heading_letters(double width);
+double layout__heading_height(double width);
 /* Groups as frames and boxes. The scene must be empty; it keeps `groups`. 0 or -ENOMEM. */
 int layout__groups(const struct grain_graph *graph, const struct grain_groups *groups,
 		   const struct layout_groups_opts *opts, struct scene *scene);

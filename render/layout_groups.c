@@ -109,7 +109,7 @@ static void size_frame(struct group_layout *l, struct group_box *frame)
 		length <= ROW_WIDTH ? INFINITY : fmax(widest, fmax(ROW_WIDTH, sqrt(area * ROW_SHAPE)));
 	inside = group_layout__arrange(l, frame, NULL);
 	frame->w = fmax(inside.w, GROUPS_WIDTH) + 2 * GROUPS_PAD;
-	frame->h = inside.h + GROUPS_HEAD + GROUPS_PAD;
+	frame->h = inside.h + layout__heading_height(frame->w) + GROUPS_PAD;
 }
 
 static void size_all(struct group_layout *l)

@@ -13,8 +13,7 @@
 #define GROUPS_GRAIN_WIDTH 14.0
 #define GROUPS_SKIP_WIDTH 46.0
 #define GROUPS_SKIP_HEIGHT 16.0
-#define GROUPS_PAD 12.0	 /* inside of a frame */
-#define GROUPS_HEAD 22.0 /* for its words */
+#define GROUPS_PAD 12.0 /* inside of a frame */
 #define GROUPS_GAP 14.0
 #define GROUPS_GRAIN_GAP 5.0
 

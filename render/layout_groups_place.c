@@ -182,7 +182,7 @@ int group_layout__place(struct group_layout *l)
 		left = box->x + (box->w - inside.w) / 2;
 		for (uint32_t k = box->first; k < box->first + box->count; k++) {
 			l->boxes[k].x += left;
-			l->boxes[k].y += box->y + GROUPS_HEAD;
+			l->boxes[k].y += box->y + layout__heading_height(box->w);
 		}
 	}
 	for (size_t i = 0; i < l->count; i++)

@@ -4,6 +4,21 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "render/scene.h"
+
+/* What is needed so many steps later is fetched already. */
+#define AHEAD 8
+
+/* Where the items of a context lead, read once in their order: reaching contexts jumps about. */
+struct links {
+	struct link {
+		uint32_t ref;
+		uint32_t kind; /* GRAIN_FORK, GRAIN_REGION, GRAIN_CHUNK_ITEM */
+	} * link;
+	uint32_t *first; /* per context, and the end of the last */
+	uint32_t *nodes; /* per context: items that are drawn */
+};
+
 void outline_walk__start(struct outline_walk *walk, const struct outline *outline, uint32_t context)
 {
 	const struct outline_context *c = &outline->context[context];
@@ -82,34 +97,44 @@ static bool reach_region(struct outline *o, uint32_t index, uint32_t parent)
 	return true;
 }
 
-/* Reaches all that hangs below what was reached since `from`. */
-static void reach_below(struct outline *o, size_t from)
+/* What the items of a context lead to; those of a chunk are the outer one's. */
+static void reach_links(struct outline *o, const struct links *l, uint32_t context, uint32_t outer)
 {
-	for (; from < o->count; from++) {
-		struct outline_walk walk;
-		struct grain_item item;
+	o->full_nodes += l->nodes[context];
+	for (uint32_t i = l->first[context]; i < l->first[context + 1]; i++) {
+		uint32_t ref = l->link[i].ref;
 
-		outline_walk__start(&walk, o, o->order[from].context);
-		while (outline_walk__next(&walk, &item)) {
-			if (walk.chunk != GRAIN_NONE)
-				o->seen[walk.chunk] = 1;
-			if (item.kind == GRAIN_REGION)
-				reach_region(o, item.ref, o->order[from].context);
-			else
-				o->full_nodes++;
-			if (item.kind == GRAIN_FORK && item.ref < o->contexts && !o->seen[item.ref])
-				reach_context(o, item.ref, o->order[from].context, GRAIN_NONE, false);
+		if (l->link[i].kind == GRAIN_REGION) {
+			reach_region(o, ref, outer);
+		} else if (l->link[i].kind == GRAIN_FORK) {
+			if (!o->seen[ref])
+				reach_context(o, ref, outer, GRAIN_NONE, false);
+		} else if (context == outer) {
+			o->seen[ref] = 1;
+			reach_links(o, l, ref, outer);
 		}
 	}
 }
 
-static void root_context(struct outline *o, uint32_t context)
+/* Reaches all that hangs below what was reached since `from`. */
+static void reach_below(struct outline *o, const struct links *l, size_t from)
+{
+	for (; from < o->count; from++) {
+		uint32_t context = o->order[from].context;
+
+		if (from + AHEAD < o->count)
+			__builtin_prefetch(&l->first[o->order[from + AHEAD].context]);
+		reach_links(o, l, context, context);
+	}
+}
+
+static void root_context(struct outline *o, const struct links *l, uint32_t context)
 {
 	size_t from = o->count;
 
 	o->roots[o->root_count++] = (struct outline_root){.index = context};
 	reach_context(o, context, GRAIN_NONE, GRAIN_NONE, false);
-	reach_below(o, from);
+	reach_below(o, l, from);
 }
 
 static void read_contexts(struct outline *o)
@@ -126,14 +151,47 @@ static void read_contexts(struct outline *o)
 	}
 }
 
-static void find_roots(struct outline *o)
+static bool read_links(const struct outline *o, struct links *l)
+{
+	size_t count = 0, capacity = 0;
+
+	l->first = malloc((o->contexts + 1) * sizeof(*l->first));
+	l->nodes = calloc(o->contexts + 1, sizeof(*l->nodes));
+	if (!l->first || !l->nodes)
+		return false;
+	for (size_t i = 0; i < o->contexts; i++) {
+		const struct outline_context *c = &o->context[i];
+
+		l->first[i] = (uint32_t)count;
+		for (uint32_t k = c->first_item; k < c->first_item + c->item_count; k++) {
+			struct grain_item item;
+
+			grain_graph__item(o->graph, k, &item);
+			if (item.kind == GRAIN_REGION || item.kind == GRAIN_CHUNK_ITEM ||
+			    item.kind == GRAIN_FORK) {
+				if (item.ref >= (item.kind == GRAIN_REGION ? o->regions : o->contexts)) {
+					l->nodes[i] += item.kind == GRAIN_FORK;
+					continue;
+				}
+				if (!scene__reserve((void **)&l->link, &capacity, count, sizeof(*l->link)))
+					return false;
+				l->link[count++] = (struct link){.ref = item.ref, .kind = item.kind};
+			}
+			l->nodes[i] += item.kind != GRAIN_REGION && item.kind != GRAIN_CHUNK_ITEM;
+		}
+	}
+	l->first[o->contexts] = (uint32_t)count;
+	return true;
+}
+
+static void find_roots(struct outline *o, const struct links *l)
 {
 	struct grain_context c;
 	struct grain_region r;
 
 	for (uint32_t i = 0; i < o->contexts; i++) {
 		if (o->context[i].kind == GRAIN_INITIAL && !o->seen[i])
-			root_context(o, i);
+			root_context(o, l, i);
 	}
 	for (uint32_t i = 0; i < o->regions; i++) {
 		size_t from = o->count;
@@ -142,7 +200,7 @@ static void find_roots(struct outline *o)
 		if (r.parent != GRAIN_NONE || !reach_region(o, i, GRAIN_NONE))
 			continue;
 		o->roots[o->root_count++] = (struct outline_root){.is_region = true, .index = i};
-		reach_below(o, from);
+		reach_below(o, l, from);
 	}
 	/* First what has no parent, so that its children are found below it. */
 	for (int pass = 0; pass < 2; pass++) {
@@ -151,7 +209,7 @@ static void find_roots(struct outline *o)
 				continue;
 			grain_graph__context(o->graph, i, &c);
 			if (c.kind != GRAIN_CHUNK && (pass || c.parent == GRAIN_NONE))
-				root_context(o, i);
+				root_context(o, l, i);
 		}
 	}
 }
@@ -159,6 +217,8 @@ static void find_roots(struct outline *o)
 int outline__new(const struct grain_graph *graph, struct outline **out)
 {
 	struct outline *o = calloc(1, sizeof(*o));
+	struct links links = {0};
+	bool read = false;
 
 	if (!o)
 		return -ENOMEM;
@@ -170,12 +230,19 @@ int outline__new(const struct grain_graph *graph, struct outline **out)
 	o->roots = calloc(o->contexts + o->regions + 1, sizeof(*o->roots));
 	o->seen = calloc(o->contexts + o->regions + 1, 1);
 	o->context = calloc(o->contexts + 1, sizeof(*o->context));
-	if (!o->context || !o->order || !o->roots || !o->seen) {
+	if (o->context && o->order && o->roots && o->seen) {
+		read_contexts(o);
+		read = read_links(o, &links);
+	}
+	if (read)
+		find_roots(o, &links);
+	free(links.link);
+	free(links.first);
+	free(links.nodes);
+	if (!read) {
 		outline__free(o);
 		return -ENOMEM;
 	}
-	read_contexts(o);
-	find_roots(o);
 	*out = o;
 	return 0;
 }

@@ -16,7 +16,7 @@ extern const char page_template[];
 #define PAGE_TITLE "<!--TITLE-->"
 #define PAGE_DATA "<!--DATA-->"
 
-#define PAGE_VERSION 2
+#define PAGE_VERSION 3
 #define PAGE_MOST_ROWS 1000  /* of a list of the summary */
 #define PAGE_MOST_BYTES 4000 /* of a text from the observed program */
 

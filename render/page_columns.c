@@ -12,6 +12,7 @@
 /* ... so that a usual grain is still at least so many ticks long. */
 #define USUAL_TICKS 128
 #define SAMPLE 1024
+#define FIRST_BYTES 4096
 
 struct page_column *page_columns__add(struct page_columns *columns, const char *name)
 {
@@ -20,45 +21,37 @@ struct page_column *page_columns__add(struct page_columns *columns, const char *
 
 	/* One too many counts as one for which there was no memory. */
 	columns->count = full ? PAGE_COLUMNS_MAX + 1 : columns->count + 1;
-	*c = (struct page_column){.capacity = 4096, .data = full ? NULL : malloc(4096)};
+	*c = (struct page_column){.data = full ? NULL : malloc(FIRST_BYTES)};
+	c->capacity = c->data ? FIRST_BYTES : 0;
 	snprintf(c->name, sizeof(c->name), "%s", name);
 	return c;
 }
 
-static bool has_room(struct page_column *c, size_t more)
+bool page_column__reserve(struct page_column *c, size_t more)
 {
 	uint8_t *data;
 	size_t capacity = c->capacity;
 
-	if (!c->data || c->bytes + more <= capacity)
-		return c->data != NULL;
+	if (c->bytes + more <= capacity)
+		return true;
+	if (!c->data)
+		return false;
 	while (capacity < c->bytes + more)
 		capacity *= 2;
 	data = realloc(c->data, capacity);
-	if (!data)
+	if (!data) {
+		/* Nothing fits any more. */
 		free(c->data);
+		c->bytes = capacity = 0;
+	}
 	c->data = data;
 	c->capacity = capacity;
 	return data != NULL;
 }
 
-void page_column__number(struct page_column *c, uint64_t value)
-{
-	if (!has_room(c, 10))
-		return;
-	for (; value >= 0x80; value >>= 7)
-		c->data[c->bytes++] = (uint8_t)(value | 0x80);
-	c->data[c->bytes++] = (uint8_t)value;
-}
-
-void page_column__signed(struct page_column *c, int64_t value)
-{
-	page_column__number(c, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
-}
-
 void page_column__text(struct page_column *c, const char *text, size_t bytes)
 {
-	if (!has_room(c, bytes))
+	if (!page_column__reserve(c, bytes))
 		return;
 	memcpy(c->data + c->bytes, text, bytes);
 	c->bytes += bytes;
@@ -97,13 +90,14 @@ static int compare_u64(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* A sample of execution times tells what is usual. */
-static uint64_t choose_tick(const struct grain_graph *graph, size_t contexts)
+/* A sample of execution times tells what is usual: the tick is 1 << the result. */
+static unsigned choose_tick(const struct grain_graph *graph, size_t contexts)
 {
-	uint64_t sample[SAMPLE], n = 0, tick_ns = 1;
+	uint64_t sample[SAMPLE], n = 0;
+	unsigned shift = 0;
 
 	if (contexts <= EXACT_CONTEXTS)
-		return 1;
+		return 0;
 	for (size_t i = 0; i < contexts && n < SAMPLE; i += contexts / SAMPLE + 1) {
 		struct grain_context c;
 
@@ -112,11 +106,11 @@ static uint64_t choose_tick(const struct grain_graph *graph, size_t contexts)
 			sample[n++] = c.exec_ns;
 	}
 	if (!n)
-		return 1;
+		return 0;
 	qsort(sample, n, sizeof(*sample), compare_u64);
-	while (tick_ns * 2 * USUAL_TICKS <= sample[n / 2])
-		tick_ns *= 2;
-	return tick_ns;
+	while (sample[n / 2] >> shift >= 2 * USUAL_TICKS)
+		shift++;
+	return shift;
 }
 
 int page_columns__fill(struct page_columns *columns, const struct grain_graph *graph)
@@ -130,26 +124,28 @@ int page_columns__fill(struct page_columns *columns, const struct grain_graph *g
 					 .regions = grain_graph__region_count(graph),
 					 .loops = grain_graph__loop_count(graph),
 					 .dependences = grain_graph__dependence_count(graph)};
-	columns->tick_ns = choose_tick(graph, columns->contexts);
+	columns->tick_shift = choose_tick(graph, columns->contexts);
+	columns->tick_ns = UINT64_C(1) << columns->tick_shift;
 	columns->counters_exact = columns->contexts <= EXACT_CONTEXTS;
-	f.bodies = malloc((columns->contexts + 1) * sizeof(*f.bodies));
+	columns->parents = malloc((columns->contexts + 1) * sizeof(*columns->parents));
+	f.depths = malloc((columns->contexts + 1) * sizeof(*f.depths));
 	f.waits = calloc(columns->joins + 1, sizeof(*f.waits));
-	error = f.bodies && f.waits ? page_fill__fragments(&f) : -ENOMEM;
+	error = columns->parents && f.depths && f.waits ? page_gather__new(&f.gather) : -ENOMEM;
+	if (!error)
+		error = page_names__new(&f, &f.names);
 	if (!error)
 		error = page_fill__contexts(&f);
 	if (!error)
-		error = page_fill__names(&f);
+		error = page_fill__fragments(&f);
 	if (!error)
-		error = page_fill__tables(&f);
-	if (!error)
-		error = page_columns__check(columns);
+		error = page_fill__others(&f);
 	if (!error) {
-		columns->parents = malloc((columns->contexts + 1) * sizeof(*columns->parents));
-		error = columns->parents ? 0 : -ENOMEM;
+		page_fill__tables(&f);
+		error = page_columns__check(columns);
 	}
-	for (size_t i = 0; !error && i < columns->contexts; i++)
-		columns->parents[i] = f.bodies[i].parent;
-	free(f.bodies);
+	page_gather__free(f.gather);
+	page_names__free(f.names);
+	free(f.depths);
 	free(f.waits);
 	free(f.id);
 	free(f.base);

@@ -42,27 +42,24 @@ static uint64_t three_digits(double value)
 					1e3,  1e4,  1e5,  1e6,	1e7,  1e8,  1e9,  1e10, 1e11,
 					1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20};
 	const int last = (int)(sizeof(powers) / sizeof(powers[0])) - 1;
-	int e = 0;
-	double m;
+	int e = 6, m;
 
 	if (isnan(value))
 		return 0;
 	if (value < powers[0])
 		return 1;
-	value = fmin(value, 9.99e19);
+	value = value < 9.99e19 ? value : 9.99e19;
 	while (e < last && value >= powers[e + 1])
 		e++;
-	m = round(value / powers[e] * 100);
+	while (value < powers[e])
+		e--;
+	/* As round(), which is a call. */
+	m = (int)(value / powers[e] * 100 + .5);
 	if (m >= 1000) {
 		m = 100;
 		e++;
 	}
 	return 2 + 900 * (uint64_t)e + (uint64_t)m - 100;
-}
-
-static uint64_t zigzag(int64_t value)
-{
-	return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
 }
 
 static int64_t or_none(uint32_t index)
@@ -158,7 +155,8 @@ static void fill_parent(struct to *to, uint32_t i, const struct grain_context *c
 	if (c->parent == GRAIN_NONE) {
 		page_column__number(to->parent, 0);
 	} else if (c->kind == GRAIN_CHUNK) {
-		page_column__number(to->parent, 1 + zigzag((int64_t)c->parent - to->last_parent));
+		page_column__number(to->parent,
+				    1 + page_column__zigzag((int64_t)c->parent - to->last_parent));
 		to->last_parent = c->parent;
 	} else {
 		page_column__signed(to->parent, (int64_t)i - c->parent);
@@ -190,8 +188,7 @@ static void fill_structure(struct page_fill *f, struct to *to, uint32_t i, const
 		fill_bounds(to, &it);
 		f->out->bounds = true;
 	}
-	page_column__signed(to->depth,
-			    (int64_t)c->depth - (c->parent == GRAIN_NONE ? 0 : f->bodies[c->parent].depth));
+	page_column__signed(to->depth, (int64_t)c->depth - (c->parent < i ? f->depths[c->parent] : 0));
 }
 
 /*
@@ -209,13 +206,14 @@ static void fill_end(struct page_column *column, bool known, uint64_t base, uint
 		base = *last;
 	if (!seen)
 		value = base;
-	page_column__number(column, known && value == base ? 0 : 1 + zigzag((int64_t)(value - base)));
+	page_column__number(column,
+			    known && value == base ? 0 : 1 + page_column__zigzag((int64_t)(value - base)));
 	*last = value;
 }
 
-static void fill_times(struct page_fill *f, struct to *to, uint32_t i, const struct grain_context *c)
+static void fill_times(struct page_fill *f, struct to *to, const struct grain_context *c,
+		       const struct page_body *b)
 {
-	const struct page_body *b = &f->bodies[i];
 	bool known = b->first <= b->last;
 	uint64_t start_ns = f->out->start_ns, exec = page_fill__ticks(f, c->exec_ns);
 
@@ -261,19 +259,26 @@ static void fill_metrics(struct page_fill *f, struct to *to, uint32_t i, const s
 int page_fill__contexts(struct page_fill *f)
 {
 	struct to to = {.last_begin = 0};
+	int error = 0;
 
 	to.balance_of_join = calloc(f->out->joins + 1, sizeof(*to.balance_of_join));
 	if (!to.balance_of_join)
 		return -ENOMEM;
 	add_columns(f, &to);
-	for (uint32_t i = 0; i < f->out->contexts; i++) {
+	for (uint32_t i = 0; i < f->out->contexts && !error; i++) {
 		struct grain_context c;
+		struct page_body body;
 
 		grain_graph__context(f->graph, i, &c);
+		f->out->parents[i] = c.parent;
+		f->depths[i] = c.depth;
+		error = page_gather__add(f, i, &c, &body);
+		if (!error)
+			error = page_names__add(f, i, &c);
 		fill_structure(f, &to, i, &c);
-		fill_times(f, &to, i, &c);
+		fill_times(f, &to, &c, &body);
 		fill_metrics(f, &to, i, &c);
 	}
 	free(to.balance_of_join);
-	return 0;
+	return error;
 }

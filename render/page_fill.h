@@ -8,8 +8,6 @@
 /* Of a context's fragments, in ticks; first > last: it has none. */
 struct page_body {
 	uint64_t first, last, exec;
-	uint32_t first_item, item_count;
-	uint32_t parent, depth;
 };
 
 /* Of a join, what its waiter did around it: so many fragments before it, the end of the last, the next one's
@@ -19,26 +17,29 @@ struct page_wait {
 	uint32_t after;
 };
 
+struct page_gather; /* page_fragments.c */
+struct page_names;  /* page_names.c */
+
 struct page_fill {
 	struct page_columns *out;
 	const struct grain_graph *graph;
-	struct page_body *bodies; /* per context */
-	struct page_wait *waits;  /* per join */
-	char *id, *base;	  /* identifiers; room for the longest so far */
+	uint32_t *depths; /* of the contexts, up to the one that is being filled; so are out->parents */
+	struct page_wait *waits; /* per join */
+	struct page_gather *gather;
+	struct page_names *names;
+	char *id, *base; /* identifiers; room for the longest so far */
 	size_t id_room, base_room;
 };
 
 /* From the start of the recording; durations. */
-static inline uint64_t page_fill__time(const struct page_fill *f, uint64_t ns)
-{
-	const struct page_columns *c = f->out;
-
-	return ns < c->start_ns ? 0 : (ns - c->start_ns + c->tick_ns / 2) / c->tick_ns;
-}
-
 static inline uint64_t page_fill__ticks(const struct page_fill *f, uint64_t ns)
 {
-	return (ns + f->out->tick_ns / 2) / f->out->tick_ns;
+	return (ns + f->out->tick_ns / 2) >> f->out->tick_shift;
+}
+
+static inline uint64_t page_fill__time(const struct page_fill *f, uint64_t ns)
+{
+	return ns < f->out->start_ns ? 0 : page_fill__ticks(f, ns - f->out->start_ns);
 }
 
 /* Bounds that a browser can count with. */
@@ -51,10 +52,21 @@ static inline bool page_fill__bounded(const struct grain_iterations *it)
 }
 
 /* In this order. 0 or -ENOMEM. */
-int page_fill__fragments(struct page_fill *f); /* page_fragments.c; bodies, too */
-int page_fill__contexts(struct page_fill *f);  /* page_contexts.c */
-int page_fill__names(struct page_fill *f);     /* page_names.c */
-int page_fill__tables(struct page_fill *f);    /* page_tables.c */
+int page_fill__contexts(struct page_fill *f);  /* page_contexts.c; one after the other, by what follows */
+int page_fill__fragments(struct page_fill *f); /* page_fragments.c; of all contexts */
+int page_fill__others(struct page_fill *f);    /* page_names.c; regions and loops */
+void page_fill__tables(struct page_fill *f);   /* page_tables.c */
+
+/* page_fragments.c: keeps the fragments of the context and what is around its joins. */
+int page_gather__new(struct page_gather **out);
+void page_gather__free(struct page_gather *gather); /* accepts NULL */
+int page_gather__add(struct page_fill *f, uint32_t context, const struct grain_context *c,
+		     struct page_body *body);
+
+/* page_names.c: the identifier of the context. */
+int page_names__new(struct page_fill *f, struct page_names **out);
+void page_names__free(struct page_names *names); /* accepts NULL */
+int page_names__add(struct page_fill *f, uint32_t context, const struct grain_context *c);
 
 /*
  * The id of `index`, written into *buffer, which grows. 0 or -ENOMEM. `write`

@@ -5,13 +5,18 @@
 #include <string.h>
 
 #include "render/page_fill.h"
+#include "render/radix.h"
+#include "render/scene.h"
 
-#define DIGIT_BITS 11
-#define DIGITS (1u << DIGIT_BITS)
+/* What is needed so many steps later is fetched already. */
+#define AHEAD 16
 
 struct fragment {
-	uint64_t start_ns; /* from the start of the recording */
+	uint64_t start_ns, end_ns; /* from the start of the recording */
 	uint32_t context, item;
+	uint32_t thread;
+	uint16_t cpu;
+	bool critical;
 };
 
 /* Threads in the order in which they are met; a hash table of tids finds them. */
@@ -23,11 +28,11 @@ struct threads {
 	size_t room;
 };
 
-struct gather {
-	struct page_fill *fill;
+struct page_gather {
 	struct threads threads;
-	struct fragment *fragments, *other;
-	size_t *first; /* per thread, and the end of the last */
+	struct fragment *fragments; /* by context */
+	size_t count, capacity;
+	uint64_t last_start_ns;
 };
 
 static uint32_t *slot_of(const struct threads *t, const uint32_t *tids, uint32_t tid)
@@ -80,20 +85,61 @@ static int find_thread(struct threads *t, struct page_columns *out, uint32_t tid
 	return 0;
 }
 
-static bool takes_time(const struct grain_item *item)
+int page_gather__new(struct page_gather **out)
 {
-	return item->kind == GRAIN_FRAGMENT && item->end_ns > item->start_ns;
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : -ENOMEM;
 }
 
-/* Also what is around the joins that the context waits in. */
-static int count_context(struct gather *g, uint32_t context, struct page_body *body)
+void page_gather__free(struct page_gather *gather)
 {
-	struct page_fill *f = g->fill;
+	if (!gather)
+		return;
+	free(gather->threads.slots);
+	free(gather->threads.fragments);
+	free(gather->fragments);
+	free(gather);
+}
+
+static uint64_t since_start(const struct page_fill *f, uint64_t ns)
+{
+	return ns < f->out->start_ns ? 0 : ns - f->out->start_ns;
+}
+
+static int add_fragment(struct page_fill *f, uint32_t context, uint32_t index, const struct grain_item *item,
+			struct page_body *body)
+{
+	struct page_gather *g = f->gather;
+	uint64_t start_ns = since_start(f, item->start_ns), end_ns = since_start(f, item->end_ns);
+	uint64_t start = page_fill__ticks(f, start_ns), end = page_fill__ticks(f, end_ns);
+
+	if (!scene__reserve((void **)&g->fragments, &g->capacity, g->count, sizeof(*g->fragments)) ||
+	    find_thread(&g->threads, f->out, item->tid))
+		return -ENOMEM;
+	g->threads.fragments[g->threads.last]++;
+	g->fragments[g->count++] = (struct fragment){.start_ns = start_ns,
+						     .end_ns = end_ns,
+						     .context = context,
+						     .item = index,
+						     .thread = g->threads.last,
+						     .cpu = item->cpu,
+						     .critical = item->critical};
+	g->last_start_ns = start_ns > g->last_start_ns ? start_ns : g->last_start_ns;
+	body->exec += end - start;
+	body->first = start < body->first ? start : body->first;
+	body->last = end > body->last ? end : body->last;
+	return 0;
+}
+
+int page_gather__add(struct page_fill *f, uint32_t context, const struct grain_context *c,
+		     struct page_body *body)
+{
 	struct page_wait *open = NULL;
 	uint64_t last_end = 0;
 	uint32_t count = 0;
 
-	for (uint32_t k = body->first_item; k < body->first_item + body->item_count; k++) {
+	*body = (struct page_body){.first = UINT64_MAX};
+	for (uint32_t k = c->first_item; k < c->first_item + c->item_count; k++) {
 		struct grain_item item;
 		struct grain_join join;
 
@@ -106,182 +152,95 @@ static int count_context(struct gather *g, uint32_t context, struct page_body *b
 				*open = (struct page_wait){.from_ns = last_end, .after = count};
 			}
 		}
-		if (!takes_time(&item))
+		/* What took no time is not shown. */
+		if (item.kind != GRAIN_FRAGMENT || item.end_ns <= item.start_ns)
 			continue;
 		if (open)
 			open->to_ns = item.start_ns;
 		open = NULL;
 		last_end = item.end_ns;
 		count++;
-		if (find_thread(&g->threads, f->out, item.tid))
-			return -ENOMEM;
-		g->threads.fragments[g->threads.last]++;
-	}
-	f->out->fragments += count;
-	return 0;
-}
-
-static int count_fragments(struct gather *g)
-{
-	struct page_fill *f = g->fill;
-
-	for (uint32_t i = 0; i < f->out->contexts; i++) {
-		struct grain_context c;
-
-		grain_graph__context(f->graph, i, &c);
-		f->bodies[i] = (struct page_body){.first = UINT64_MAX,
-						  .first_item = c.first_item,
-						  .item_count = c.item_count,
-						  .parent = c.parent,
-						  .depth = c.depth};
-		if (count_context(g, i, &f->bodies[i]))
+		if (add_fragment(f, context, k, &item, body))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-/* `at`: where the next of each thread goes. */
-static int place_fragments(struct gather *g, size_t *at)
+static unsigned bits_of(uint64_t value)
 {
-	struct page_columns *out = g->fill->out;
-
-	for (uint32_t i = 0; i < out->contexts; i++) {
-		const struct page_body *b = &g->fill->bodies[i];
-
-		for (uint32_t k = b->first_item; k < b->first_item + b->item_count; k++) {
-			struct grain_item item;
-
-			grain_graph__item(g->fill->graph, k, &item);
-			if (!takes_time(&item))
-				continue;
-			if (find_thread(&g->threads, out, item.tid))
-				return -ENOMEM;
-			g->fragments[at[g->threads.last]++] =
-				(struct fragment){.start_ns = item.start_ns < out->start_ns
-								      ? 0
-								      : item.start_ns - out->start_ns,
-						  .context = i,
-						  .item = k};
-		}
-	}
-	return 0;
+	return value ? 64 - (unsigned)__builtin_clzll(value) : 0;
 }
 
-/* By start, stable, in time that is linear; `other` has as much room. */
-static void sort(struct fragment *fragments, struct fragment *other, size_t count)
+/* By thread, then by start, as they came where that is the same. */
+static int sort(const struct page_gather *g, size_t threads, struct radix_pair *order)
 {
-	struct fragment *from = fragments, *to = other, *swap;
-	uint64_t most = 0;
-	bool sorted = true;
+	unsigned bits = bits_of(g->last_start_ns);
+	bool at_once = bits + bits_of(threads) <= 64 && bits < 64;
+	int error;
 
-	for (size_t i = 0; i < count; i++) {
-		most = fragments[i].start_ns > most ? fragments[i].start_ns : most;
-		sorted &= i == 0 || fragments[i - 1].start_ns <= fragments[i].start_ns;
+	for (size_t i = 0; i < g->count; i++) {
+		const struct fragment *x = &g->fragments[i];
+
+		order[i].key = x->start_ns | (at_once ? (uint64_t)x->thread << bits : 0);
+		order[i].value = i;
 	}
-	for (unsigned shift = 0; !sorted && shift < 64 && most >> shift; shift += DIGIT_BITS) {
-		size_t at[DIGITS] = {0}, sum = 0;
-
-		for (size_t i = 0; i < count; i++)
-			at[from[i].start_ns >> shift & (DIGITS - 1)]++;
-		for (size_t d = 0; d < DIGITS; d++) {
-			size_t n = at[d];
-
-			at[d] = sum;
-			sum += n;
-		}
-		for (size_t i = 0; i < count; i++)
-			to[at[from[i].start_ns >> shift & (DIGITS - 1)]++] = from[i];
-		swap = from;
-		from = to;
-		to = swap;
-	}
-	if (from != fragments)
-		memcpy(fragments, from, count * sizeof(*fragments));
-}
-
-static int gather(struct gather *g)
-{
-	struct page_columns *out = g->fill->out;
-	size_t *at = NULL, sum = 0;
-	int error = count_fragments(g);
-
-	if (error)
+	error = radix__sort(order, g->count);
+	if (error || at_once)
 		return error;
-	g->first = malloc((out->thread_count + 1) * sizeof(*g->first));
-	at = malloc((out->thread_count + 1) * sizeof(*at));
-	g->fragments = malloc((out->fragments + 1) * sizeof(*g->fragments));
-	g->other = malloc((out->fragments + 1) * sizeof(*g->other));
-	error = g->first && at && g->fragments && g->other ? 0 : -ENOMEM;
-	for (size_t t = 0; !error && t <= out->thread_count; t++) {
-		g->first[t] = at[t] = sum;
-		sum += t < out->thread_count ? g->threads.fragments[t] : 0;
-	}
-	if (!error)
-		error = place_fragments(g, at);
-	for (size_t t = 0; !error && t < out->thread_count; t++)
-		sort(g->fragments + g->first[t], g->other, g->first[t + 1] - g->first[t]);
-	free(at);
-	return error;
+	for (size_t i = 0; i < g->count; i++)
+		order[i].key = g->fragments[order[i].value].thread;
+	return radix__sort(order, g->count);
 }
 
-static void add_to_body(struct page_body *b, uint64_t start, uint64_t end)
+static void fill(struct page_fill *f, const struct radix_pair *order)
 {
-	b->exec += end - start;
-	b->first = start < b->first ? start : b->first;
-	b->last = end > b->last ? end : b->last;
-}
-
-static void fill(struct gather *g)
-{
-	struct page_fill *f = g->fill;
+	const struct page_gather *g = f->gather;
 	struct page_columns *out = f->out;
 	struct page_column *counts = page_columns__add(out, "thread_fragments"),
 			   *gap = page_columns__add(out, "fragment_gap"),
 			   *length = page_columns__add(out, "fragment_length"),
 			   *context = page_columns__add(out, "fragment_context"),
 			   *cpu = page_columns__add(out, "fragment_cpu");
+	size_t i = 0;
 
 	for (size_t t = 0; t < out->thread_count; t++) {
+		size_t past = i + g->threads.fragments[t];
 		uint64_t at = 0;
 		int64_t last = 0, last_cpu = 0;
 
-		page_column__number(counts, g->first[t + 1] - g->first[t]);
-		for (size_t i = g->first[t]; i < g->first[t + 1]; i++) {
-			const struct fragment *x = &g->fragments[i];
-			struct grain_item item;
-			uint64_t start, end;
+		page_column__number(counts, past - i);
+		for (; i < past; i++) {
+			const struct fragment *x = &g->fragments[order[i].value];
+			uint64_t start = page_fill__ticks(f, x->start_ns),
+				 end = page_fill__ticks(f, x->end_ns);
 
-			grain_graph__item(f->graph, x->item, &item);
-			start = page_fill__time(f, item.start_ns);
-			end = page_fill__time(f, item.end_ns);
+			if (i + AHEAD < g->count)
+				__builtin_prefetch(&g->fragments[order[i + AHEAD].value]);
 			out->items[i] = x->item;
 			page_column__signed(gap, (int64_t)(start - at));
-			page_column__number(length, (end - start) << 1 | item.critical);
+			page_column__number(length, (end - start) << 1 | x->critical);
 			page_column__signed(context, (int64_t)x->context - last);
-			page_column__signed(cpu, (int64_t)item.cpu - last_cpu);
-			add_to_body(&f->bodies[x->context], start, end);
+			page_column__signed(cpu, (int64_t)x->cpu - last_cpu);
 			at = end;
 			last = x->context;
-			last_cpu = item.cpu;
+			last_cpu = x->cpu;
 		}
 	}
 }
 
 int page_fill__fragments(struct page_fill *f)
 {
-	struct gather g = {.fill = f};
-	int error = gather(&g);
+	struct page_gather *g = f->gather;
+	struct radix_pair *order = malloc((g->count + 1) * sizeof(*order));
+	int error = order ? sort(g, f->out->thread_count, order) : -ENOMEM;
 
+	f->out->fragments = g->count;
 	if (!error) {
-		f->out->items = malloc((f->out->fragments + 1) * sizeof(*f->out->items));
+		f->out->items = malloc((g->count + 1) * sizeof(*f->out->items));
 		error = f->out->items ? 0 : -ENOMEM;
 	}
 	if (!error)
-		fill(&g);
-	free(g.threads.slots);
-	free(g.threads.fragments);
-	free(g.fragments);
-	free(g.other);
-	free(g.first);
+		fill(f, order);
+	free(order);
 	return error;
 }

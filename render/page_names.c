@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Identifiers, each as it differs from that of its parent (of a chunk: from its
- * loop's): 2 N + 1 for ".N" behind it; 0 for the bounds of a chunk behind it;
- * else 2 * the bytes of a text that is in the column of texts, and how many
- * characters of the parent's go.
+ * loop's): 2 N + 1 for ".N" behind it, of contexts N less what follows the last
+ * sibling's, signed; 0 for the bounds of a chunk behind it; else 2 * the bytes of
+ * a text that is in the column of texts, and how many characters of the parent's go.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/grain_steps.h"
 #include "render/page_fill.h"
 
 #define LARGEST_ORDINAL (1u << 30)
@@ -30,23 +31,65 @@ int page_fill__id(const struct page_fill *f, page_id_writer *write, uint32_t ind
 	return 0;
 }
 
-struct names {
+struct columns {
 	struct page_column *codes, *texts;
 };
 
-static struct names add_names(struct page_columns *out, const char *name)
+struct page_names {
+	struct columns to;
+	uint32_t *next;	    /* per context, the ordinal that its next child usually has */
+	uint32_t last_loop; /* whose identifier is in f->base */
+};
+
+static struct columns add_columns(struct page_columns *out, const char *name)
 {
 	char text[32];
-	struct names names = {.codes = page_columns__add(out, name)};
+	struct columns to = {.codes = page_columns__add(out, name)};
 
 	snprintf(text, sizeof(text), "%s_text", name);
-	names.texts = page_columns__add(out, text);
-	return names;
+	to.texts = page_columns__add(out, text);
+	return to;
+}
+
+int page_names__new(struct page_fill *f, struct page_names **out)
+{
+	*out = malloc(sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	**out = (struct page_names){.to = add_columns(f->out, "name"),
+				    .next = calloc(f->out->contexts + 1, sizeof(uint32_t)),
+				    .last_loop = GRAIN_NONE};
+	return (*out)->next ? 0 : -ENOMEM;
+}
+
+void page_names__free(struct page_names *names)
+{
+	if (names)
+		free(names->next);
+	free(names);
+}
+
+/* ".N" behind the base; `next`: the N that is expected there, NULL: nothing is. */
+static void put_ordinal(const struct columns *to, uint64_t ordinal, uint32_t *next)
+{
+	if (!next) {
+		page_column__number(to->codes, 2 * ordinal + 1);
+		return;
+	}
+	page_column__number(to->codes, 2 * page_column__zigzag((int64_t)ordinal - *next) + 1);
+	*next = (uint32_t)ordinal + 1;
+}
+
+static void put_text(const struct columns *to, const char *text, size_t length, size_t drop)
+{
+	page_column__number(to->codes, 2 * length);
+	page_column__number(to->codes, drop);
+	page_column__text(to->texts, text, length);
 }
 
 /* Of f->id after f->base; `bounds` is how a chunk's end, NULL: it is none. */
-static void fill_name(const struct page_fill *f, const struct names *to, size_t length, size_t base,
-		      const char *bounds)
+static void fill_name(const struct page_fill *f, const struct columns *to, size_t length, size_t base,
+		      const char *bounds, uint32_t *next)
 {
 	size_t same = 0, digits;
 	uint64_t ordinal = 0;
@@ -61,51 +104,10 @@ static void fill_name(const struct page_fill *f, const struct names *to, size_t 
 	while (digits < length && f->id[digits] >= '0' && f->id[digits] <= '9' && ordinal < LARGEST_ORDINAL)
 		ordinal = 10 * ordinal + (uint64_t)(f->id[digits++] - '0');
 	if (same == base && same && f->id[same] == '.' && digits == length && length > same + 1) {
-		page_column__number(to->codes, 2 * ordinal + 1);
+		put_ordinal(to, ordinal, next);
 		return;
 	}
-	page_column__number(to->codes, 2 * (length - same));
-	page_column__number(to->codes, base - same);
-	page_column__text(to->texts, f->id + same, length - same);
-}
-
-/* Of an identifier; hash 0: not known. */
-struct mark {
-	uint64_t hash;
-	size_t length;
-};
-
-static struct mark mark_of(const char *id, size_t length)
-{
-	uint64_t hash = 14695981039346656037u;
-
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)id[i]) * 1099511628211u;
-	return (struct mark){.hash = hash | 1, .length = length};
-}
-
-/*
- * Most contexts are ".N" behind their parent: told by the hash of what is
- * before, so that the parent's identifier need not be made.
- */
-static bool fill_ordinal(const struct page_fill *f, const struct names *to, size_t length,
-			 const struct mark *parent)
-{
-	size_t dot = length;
-	uint64_t ordinal = 0, unit = 1;
-	struct mark before;
-
-	while (dot && f->id[dot - 1] >= '0' && f->id[dot - 1] <= '9' && unit < LARGEST_ORDINAL) {
-		ordinal += unit * (uint64_t)(f->id[--dot] - '0');
-		unit *= 10;
-	}
-	if (!dot-- || unit == 1 || f->id[dot] != '.' || dot != parent->length)
-		return false;
-	before = mark_of(f->id, dot);
-	if (before.hash != parent->hash)
-		return false;
-	page_column__number(to->codes, 2 * ordinal + 1);
-	return true;
+	put_text(to, f->id + same, length - same, base - same);
 }
 
 /* How the identifier of a chunk ends, as far as the reader knows its bounds; else NULL. */
@@ -124,43 +126,67 @@ static const char *end_of_chunk(const struct page_fill *f, const struct grain_it
 	return text;
 }
 
-static int name_context(struct page_fill *f, const struct names *to, uint32_t i, struct mark *marks,
-			uint32_t *last_loop)
+/* By writing the identifier and the one that it goes on from. */
+static int add_written(struct page_fill *f, uint32_t i, const struct grain_context *c,
+		       const struct grain_iterations *it)
 {
+	struct page_names *names = f->names;
 	size_t length, base = 0;
-	uint32_t parent = f->bodies[i].parent;
 	const char *bounds = NULL;
-	struct grain_iterations it;
 	char text[64];
 	int error = page_fill__id(f, grain_graph__context_id, i, &f->id, &f->id_room, &length);
 
 	if (error)
 		return error;
-	marks[i] = mark_of(f->id, length);
-	if (length && f->id[length - 1] == ']' && grain_graph__iterations(f->graph, i, &it) &&
-	    it.loop != GRAIN_NONE) {
-		if (it.loop == *last_loop)
+	if (length && f->id[length - 1] == ']' && it->loop != GRAIN_NONE) {
+		if (it->loop == names->last_loop)
 			base = strlen(f->base);
 		else
-			error = page_fill__id(f, grain_graph__loop_id, it.loop, &f->base, &f->base_room,
+			error = page_fill__id(f, grain_graph__loop_id, it->loop, &f->base, &f->base_room,
 					      &base);
-		*last_loop = error ? GRAIN_NONE : it.loop;
-		bounds = error ? NULL : end_of_chunk(f, &it, text, sizeof(text));
-	} else if (parent != GRAIN_NONE) {
-		if (marks[parent].hash && fill_ordinal(f, to, length, &marks[parent]))
-			return 0;
-		error = page_fill__id(f, grain_graph__context_id, parent, &f->base, &f->base_room, &base);
-		*last_loop = GRAIN_NONE;
+		names->last_loop = error ? GRAIN_NONE : it->loop;
+		bounds = error ? NULL : end_of_chunk(f, it, text, sizeof(text));
+	} else if (c->parent != GRAIN_NONE) {
+		error = page_fill__id(f, grain_graph__context_id, c->parent, &f->base, &f->base_room, &base);
+		names->last_loop = GRAIN_NONE;
 	}
 	if (!error)
-		fill_name(f, to, length, base, bounds);
+		fill_name(f, &names->to, length, base, bounds,
+			  c->parent < f->out->contexts ? &names->next[c->parent] : NULL);
 	return error;
 }
 
-/* Regions after their parents, loops after their regions or, without, their contexts. */
-static int name_others(struct page_fill *f)
+int page_names__add(struct page_fill *f, uint32_t i, const struct grain_context *c)
 {
-	struct names to = add_names(f->out, "region_name");
+	struct page_names *names = f->names;
+	struct grain_iterations it = {.loop = GRAIN_NONE};
+	struct grain_step step;
+
+	if (c->kind == GRAIN_CHUNK) {
+		if (!grain_graph__iterations(f->graph, i, &it))
+			it.loop = GRAIN_NONE;
+		if (it.loop != GRAIN_NONE && page_fill__bounded(&it) &&
+		    grain_graph__step_is_bounds(f->graph, i)) {
+			page_column__number(names->to.codes, 0);
+			return 0;
+		}
+	} else if (grain_graph__step(f->graph, i, &step)) {
+		if (step.plain && step.ordinal < LARGEST_ORDINAL) {
+			put_ordinal(&names->to, step.ordinal, &names->next[c->parent]);
+			return 0;
+		}
+		if (!step.plain) {
+			put_text(&names->to, step.text, strlen(step.text), step.drop);
+			return 0;
+		}
+	}
+	return add_written(f, i, c, &it);
+}
+
+/* Regions after their parents, loops after their regions or, without, their contexts. */
+int page_fill__others(struct page_fill *f)
+{
+	struct columns to = add_columns(f->out, "region_name");
 	size_t length, base;
 	int error = 0;
 
@@ -174,9 +200,9 @@ static int name_others(struct page_fill *f)
 			error = page_fill__id(f, grain_graph__context_id, r.parent, &f->base, &f->base_room,
 					      &base);
 		if (!error)
-			fill_name(f, &to, length, base, NULL);
+			fill_name(f, &to, length, base, NULL, NULL);
 	}
-	to = add_names(f->out, "loop_name");
+	to = add_columns(f->out, "loop_name");
 	for (uint32_t i = 0; i < f->out->loops && !error; i++) {
 		struct grain_loop l;
 
@@ -190,20 +216,7 @@ static int name_others(struct page_fill *f)
 			error = page_fill__id(f, grain_graph__context_id, l.context, &f->base, &f->base_room,
 					      &base);
 		if (!error)
-			fill_name(f, &to, length, base, NULL);
+			fill_name(f, &to, length, base, NULL, NULL);
 	}
 	return error;
-}
-
-int page_fill__names(struct page_fill *f)
-{
-	struct names to = add_names(f->out, "name");
-	struct mark *marks = calloc(f->out->contexts + 1, sizeof(*marks));
-	uint32_t last_loop = GRAIN_NONE;
-	int error = marks ? 0 : -ENOMEM;
-
-	for (uint32_t i = 0; i < f->out->contexts && !error; i++)
-		error = name_context(f, &to, i, marks, &last_loop);
-	free(marks);
-	return error ? error : name_others(f);
 }

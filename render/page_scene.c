@@ -99,7 +99,7 @@ static void fill_nodes(struct page_columns *out, const struct scene *scene, cons
 		page_column__signed(context, or_none(n->context) - last_context);
 		page_column__signed(ref, to - last_ref);
 		page_column__number(grains, n->grains);
-		page_column__number(time, (n->time_ns + out->tick_ns / 2) / out->tick_ns);
+		page_column__number(time, (n->time_ns + out->tick_ns / 2) >> out->tick_shift);
 		last_x = units(n->x);
 		last_y = units(n->y);
 		last_context = or_none(n->context);

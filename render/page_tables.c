@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Joins, regions, loops and dependences, row by row. */
-#include <string.h>
-
+#include "analysis/grain_steps.h"
 #include "render/page_fill.h"
 
 static void fill_span(const struct page_fill *f, struct page_column *c, uint64_t start_ns, uint64_t end_ns)
@@ -12,17 +11,6 @@ static void fill_span(const struct page_fill *f, struct page_column *c, uint64_t
 	page_column__number(c, end > start ? end - start : 0);
 }
 
-/* A yield, which joins nothing, has a letter of its own in its name. */
-static bool is_yield(struct page_fill *f, uint32_t join, int *error)
-{
-	const char *slash;
-	size_t length;
-
-	*error = page_fill__id(f, grain_graph__join_id, join, &f->id, &f->id_room, &length);
-	slash = *error ? NULL : strrchr(f->id, '/');
-	return slash && slash[1] == 'y';
-}
-
 /* A wait mostly lies between two fragments of its waiter: then their number says when it was. */
 static bool lies_between(const struct page_fill *f, const struct page_wait *w, const struct grain_join *j)
 {
@@ -30,7 +18,7 @@ static bool lies_between(const struct page_fill *f, const struct page_wait *w, c
 	       page_fill__time(f, w->to_ns) == page_fill__time(f, j->end_ns);
 }
 
-static int fill_joins(struct page_fill *f)
+static void fill_joins(struct page_fill *f)
 {
 	struct page_columns *out = f->out;
 	struct page_column *kind = page_columns__add(out, "join_kind"),
@@ -45,13 +33,10 @@ static int fill_joins(struct page_fill *f)
 	for (uint32_t i = 0; i < out->joins; i++) {
 		struct grain_join j;
 		int64_t waiter;
-		int error = 0;
 		bool yield, between;
 
 		grain_graph__join(f->graph, i, &j);
-		yield = j.region == GRAIN_NONE && !j.joined && is_yield(f, i, &error);
-		if (error)
-			return error;
+		yield = j.region == GRAIN_NONE && !j.joined && grain_graph__join_is_yield(f->graph, i);
 		waiter = j.waiter == GRAIN_NONE ? -1 : (int64_t)j.waiter;
 		between = lies_between(f, &f->waits[i], &j);
 		page_column__number(kind, (uint64_t)j.kind << 1 | j.critical);
@@ -64,7 +49,6 @@ static int fill_joins(struct page_fill *f)
 			fill_span(f, span, j.start_ns, j.end_ns);
 		last = waiter;
 	}
-	return 0;
 }
 
 static void fill_regions(struct page_fill *f)
@@ -118,12 +102,10 @@ static void fill_dependences(struct page_fill *f)
 	}
 }
 
-int page_fill__tables(struct page_fill *f)
+void page_fill__tables(struct page_fill *f)
 {
-	int error = fill_joins(f);
-
+	fill_joins(f);
 	fill_regions(f);
 	fill_loops(f);
 	fill_dependences(f);
-	return error;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BITS 8
+#define BITS 11
 #define BUCKETS (1u << BITS)
 
 int radix__sort(struct radix_pair *pairs, size_t count)

@@ -10,12 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "render/layout.h"
 #include "render/svg_parts.h"
 #include "render/tooltip.h"
 
 #define ID_MAX 200 /* longer ones, of what is nested very deep, would be most of the file */
 #define SHADOW 4.0 /* of closed siblings */
-#define FRAME_TEXT 10.5
+#define CLOSED_TEXT 10.5
 #define CLOSED_STRONG 12.0
 #define GROUP_TEXT 8.0	    /* sizes as in svg_style.c */
 #define FAMILY "family of " /* left out where there is no room for it, as is a source line */
@@ -38,6 +39,24 @@ struct svg_class svg__class(size_t layer, uint8_t colour)
 	else
 		snprintf(class.text, sizeof(class.text), "c_%s", view_colour__get(colour)->name);
 	return class;
+}
+
+size_t svg__own_layer(const struct svg_job *job, size_t node)
+{
+	if (!view__dims(&job->layers[0].view))
+		return 0;
+	for (size_t i = 0; i < job->layer_count; i++)
+		if (job->layers[i].flagged[node])
+			return i;
+	return 0;
+}
+
+bool svg__has_own(const struct svg_job *job, size_t layer)
+{
+	for (size_t i = 0; i < job->scene->node_count; i++)
+		if (svg__own_layer(job, i) == layer)
+			return true;
+	return false;
 }
 
 /* ---- identifiers ------------------------------------------------------ */
@@ -119,12 +138,13 @@ static void add_group_label(struct format_text *out, const struct scene_node *n)
 	add_fitted(out, "label strong", n->x, middle - (closed ? 3 : 2), first, room,
 		   (closed ? CLOSED_STRONG : GROUP_TEXT) * SVG_STRONG_LETTER);
 	add_fitted(out, "label", n->x, middle + (closed ? 11 : 8.5), second, room,
-		   (closed ? FRAME_TEXT : GROUP_TEXT) * SVG_LETTER);
+		   (closed ? CLOSED_TEXT : GROUP_TEXT) * SVG_LETTER);
 }
 
 static void add_frame_label(struct nodes *s, const struct scene_node *n)
 {
-	size_t room = (size_t)((n->w - 20) / (FRAME_TEXT * SVG_LETTER));
+	double letters = layout__heading_letters(n->w), high = layout__heading_height(n->w);
+	size_t room = (size_t)((n->w - 20) / (letters * SVG_LETTER));
 	const char *text, *source;
 	char label[256];
 
@@ -136,8 +156,10 @@ static void add_frame_label(struct nodes *s, const struct scene_node *n)
 		s->tip.data[source - text] = '\0';
 	if (strlen(text) > room && strncmp(text, FAMILY, strlen(FAMILY)) == 0)
 		text += strlen(FAMILY);
-	add_text(&s->w->out, "frame", n->x - n->w / 2 + 10, n->y + 15,
-		 format__clean(label, sizeof(label), text, room));
+	format__printf(&s->w->out, "<text class=\"frame\" style=\"font-size:%.1fpx\" x=\"%.2f\" y=\"%.2f\">",
+		       letters, n->x - n->w / 2 + 10, n->y + high / 2 + .38 * letters);
+	format__add_xml(&s->w->out, format__clean(label, sizeof(label), text, room));
+	format__add(&s->w->out, "</text>");
 }
 
 /* A capped height is broken in the ground's colour. */
@@ -205,6 +227,8 @@ static void add_class(struct nodes *s, size_t index)
 		if (layer->flagged[index])
 			format__printf(out, " f%zu", i);
 	}
+	if (svg__own_layer(job, index))
+		format__printf(out, " o%zu", svg__own_layer(job, index));
 }
 
 static void add_node(struct nodes *s, size_t index)

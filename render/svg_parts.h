@@ -21,6 +21,14 @@ double svg_heading__add(struct svg_writer *w, size_t layer);
 /* Edges, and nodes with what is written on them, in the scene's coordinates. 0 or -ENOMEM. */
 int svg_nodes__add(struct svg_writer *w);
 
+/*
+ * The view that a link to a node shows: where the first is that of a problem
+ * which the node does not have, the next whose problem it has; else the first.
+ */
+size_t svg__own_layer(const struct svg_job *job, size_t node);
+/* Whether a layer, not the first, is that of any node. */
+bool svg__has_own(const struct svg_job *job, size_t layer);
+
 /* The class of a colour in a layer: "c_d0" in the first, "v1_d0" in the second. */
 struct svg_class {
 	char text[16];

@@ -21,7 +21,7 @@ static const char shapes[] =
 	"font-variant-numeric:tabular-nums;stroke:none}\n"
 	"a{cursor:pointer}.headline,.strong{font-weight:700}.count,.label{font-size:8px}\n"
 	".label{text-anchor:middle}.closed .label{font-size:10.5px}.closed .strong{font-size:12px}\n"
-	".skip .label,.frame{font-size:10.5px}\n"
+	".skip .label{font-size:10.5px}\n"
 	".bar{stroke-width:1.5;fill:none}\n"
 	".node path,.node polygon,.node ellipse,.node circle,.node rect{fill:inherit;stroke:inherit;"
 	"stroke-width:inherit;stroke-dasharray:inherit}\n"
@@ -75,12 +75,12 @@ static void add_edges(struct format_text *out, const char *selector, bool dims, 
 		       dims ? t->dim : t->synchronization, selector, dims ? t->dim : t->synchronization);
 }
 
-static void add_layer(struct format_text *out, const struct svg_job *job, size_t layer, const struct theme *t)
+/* The graph in a view that is not the first, where `selector` finds it. */
+static void add_view(struct format_text *out, const struct svg_job *job, size_t layer, const char *selector,
+		     const struct theme *t)
 {
 	const struct view *view = &job->layers[layer].view;
-	char selector[96];
 
-	snprintf(selector, sizeof(selector), "#view-%s:target~.graph ", render_view__name(view->view));
 	add_colours(out, selector, layer, t == &dark);
 	add_edges(out, selector, view__dims(view), t);
 	format__printf(out,
@@ -89,6 +89,25 @@ static void add_layer(struct format_text *out, const struct svg_job *job, size_t
 		       selector, t->critical, selector, layer, t->ink, selector, layer);
 	format__printf(out, "%s.undeferred:not(.critical){stroke:%s}\n", selector,
 		       view__dims(view) ? t->line : t->creation);
+}
+
+static void add_layer(struct format_text *out, const struct svg_job *job, size_t layer, const struct theme *t)
+{
+	const char *name = render_view__name(job->layers[layer].view.view);
+	char selector[96];
+
+	snprintf(selector, sizeof(selector), "#view-%s:target~.graph ", name);
+	add_view(out, job, layer, selector, t);
+	if (!svg__has_own(job, layer))
+		return;
+	/* A node that is linked to is shown in its own view; these rules go where :has() is not known. */
+	snprintf(selector, sizeof(selector), ".graph:has(.o%zu:target) ", layer);
+	add_view(out, job, layer, selector, t);
+	if (t == &light)
+		format__printf(out,
+			       "svg:has(.o%zu:target) .default{display:none}\n"
+			       "svg:has(.o%zu:target) #view-%s{display:inline}\n",
+			       layer, layer, name);
 }
 
 static void add_theme(struct format_text *out, const struct svg_job *job, const struct theme *t)

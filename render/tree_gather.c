@@ -6,6 +6,9 @@
 
 #include "render/severity.h"
 
+/* What is needed so many steps later is fetched already. */
+#define AHEAD 16
+
 /* ---- sums ------------------------------------------------------------- */
 
 void tree_sum__add(struct tree_sum *to, const struct tree_sum *sum)
@@ -18,7 +21,7 @@ void tree_sum__add(struct tree_sum *to, const struct tree_sum *sum)
 	to->incomplete |= sum->incomplete;
 }
 
-static void add_context(const struct tree_builder *b, struct tree_sum *to, uint32_t context)
+static struct tree_sum own_sum(const struct tree_builder *b, uint32_t context)
 {
 	struct grain_context c;
 	struct tree_sum sum = {0};
@@ -32,32 +35,55 @@ static void add_context(const struct tree_builder *b, struct tree_sum *to, uint3
 	sum.severity = (float)severity;
 	sum.critical = c.critical;
 	sum.incomplete = c.incomplete;
-	tree_sum__add(to, &sum);
+	return sum;
 }
 
-void tree_build__add_context(const struct tree_builder *b, struct tree_sum *to, uint32_t context)
+static void add_chunks(const struct tree_builder *b, struct tree_sum *to, uint32_t context)
 {
 	struct outline_walk walk;
 	struct grain_item item;
 	uint32_t chunk = GRAIN_NONE;
 
-	add_context(b, to, context);
 	if (!grain_graph__totals(b->outline->graph)->chunks)
 		return;
 	outline_walk__start(&walk, b->outline, context);
 	while (outline_walk__next(&walk, &item)) {
-		if (walk.chunk != GRAIN_NONE && walk.chunk != chunk)
-			add_context(b, to, walk.chunk);
+		if (walk.chunk != GRAIN_NONE && walk.chunk != chunk) {
+			struct tree_sum sum = own_sum(b, walk.chunk);
+
+			tree_sum__add(to, &sum);
+		}
 		chunk = walk.chunk;
 	}
 }
 
+void tree_build__add_context(const struct tree_builder *b, struct tree_sum *to, uint32_t context)
+{
+	struct tree_sum sum = own_sum(b, context);
+
+	tree_sum__add(to, &sum);
+	add_chunks(b, to, context);
+}
+
 void tree_build__sum_up(struct tree_builder *b)
 {
-	for (size_t i = b->outline->count; i-- > 0;) {
-		const struct outline_entry *e = &b->outline->order[i];
+	const struct outline *o = b->outline;
 
-		tree_build__add_context(b, &b->sums[e->context], e->context);
+	/* In the order of the graph, which is that of memory: the other one jumps about. */
+	for (uint32_t i = 0; i < o->contexts; i++)
+		if (o->context[i].kind != GRAIN_CHUNK)
+			b->sums[i] = own_sum(b, i);
+	for (size_t i = o->count; i-- > 0;) {
+		const struct outline_entry *e = &o->order[i];
+
+		if (i >= AHEAD) {
+			const struct outline_entry *soon = &o->order[i - AHEAD];
+
+			__builtin_prefetch(&b->sums[soon->context]);
+			if (soon->parent != GRAIN_NONE)
+				__builtin_prefetch(&b->sums[soon->parent], 1);
+		}
+		add_chunks(b, &b->sums[e->context], e->context);
 		if (e->parent != GRAIN_NONE) {
 			tree_sum__add(&b->sums[e->parent], &b->sums[e->context]);
 			b->has_below[e->parent] = 1;

@@ -38,6 +38,12 @@ grep '\.py$' "$T/files" | while read -r f; do
 	python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$f" 2>&1
 done >"$T/out"
 none "python syntax" "$T/out"
+if command -v node >/dev/null; then
+	node --check "$B/render/page.html.js" >"$T/out" 2>&1
+	none "syntax of the page's scripts" "$T/out"
+else
+	skip "syntax of the page's scripts" "no node: make deps installs what is missing"
+fi
 
 # may_use FOLDER ALLOWED...: the project's headers that FOLDER includes begin
 # with one of ALLOWED. System headers are not concerned.

@@ -9,6 +9,7 @@
  *   filter      only grains with the view's problem
  *   theme       "light" or "dark"
  *   ready       the columns are loaded
+ *   paint_now   grows when pictures must be painted before the listener returns: printing waits for nothing
  * and what parts make up between themselves. Listeners are called when a value
  * changes; what can be linked to is also in location.hash.
  */
@@ -18,20 +19,19 @@ class App {
 		this.values = new Map();
 		this.listeners = new Map();
 		this.dark = matchMedia("(prefers-color-scheme: dark)");
-		this.theme_chosen = false;
+		this.theme_chosen = null;
+		this.on_paper = false;
 		for (const [key, value] of Object.entries({
 			view: this.first_view(), selected: NONE, hovered: NONE, definition: NONE, brush: null,
 			filter: false, ready: false, theme: this.dark.matches ? "dark" : "light",
 		}))
 			this.values.set(key, value);
-		this.dark.addEventListener("change", () => {
-			if (!this.theme_chosen)
-				this.set("theme", this.dark.matches ? "dark" : "light");
-		});
+		this.dark.addEventListener("change", () => this.show_theme());
 		this.hash_written = -Infinity;
 		this.read_hash();
 		addEventListener("hashchange", () => this.read_hash());
 		this.on("ready", () => this.read_hash());
+		this.watch_paper();
 		for (const key of ["view", "selected", "definition", "brush", "filter", "theme"])
 			this.on(key, () => this.write_hash_soon());
 	}
@@ -63,9 +63,34 @@ class App {
 	}
 
 	choose_theme(theme) {
-		this.theme_chosen = true;
-		document.documentElement.dataset.theme = theme;
-		this.set("theme", theme);
+		this.theme_chosen = theme;
+		this.show_theme();
+	}
+
+	/* On paper all is light. */
+	show_theme() {
+		const chosen = this.on_paper ? "light" : this.theme_chosen;
+
+		if (chosen)
+			document.documentElement.dataset.theme = chosen;
+		else
+			delete document.documentElement.dataset.theme;
+		this.set("theme", chosen || (this.dark.matches ? "dark" : "light"));
+	}
+
+	/* Styles know their medium, pictures are painted for it: some browsers tell by the event, some by the medium. */
+	watch_paper() {
+		const paper = matchMedia("print"), turn = (on_paper) => {
+			this.on_paper = on_paper;
+			this.show_theme();
+			this.set("paint_now", (this.get("paint_now") || 0) + 1);
+		};
+
+		addEventListener("beforeprint", () => turn(true));
+		addEventListener("afterprint", () => turn(paper.matches));
+		paper.addEventListener("change", () => turn(paper.matches));
+		if (paper.matches)
+			turn(true);
 	}
 
 	/* The context with this identifier, NONE when there is none (yet). */
@@ -165,7 +190,7 @@ class App {
 		const selected = this.get("selected"), definition = this.get("definition"), brush = this.get("brush");
 
 		put("view", this.get("view"));
-		put("theme", this.theme_chosen ? this.get("theme") : null);
+		put("theme", this.theme_chosen);
 		put("filter", this.get("filter") ? "1" : null);
 		put("definition", definition === NONE ? null : definition);
 		put("brush", brush ? this.hash_of_brush(brush) : null);

@@ -87,18 +87,25 @@ function breathe() {
 
 /*
  * Identifiers as page_names.c writes them, each after that of something else: base(i) gives the names and the
- * index of that, or null; bounds(i) how an identifier ends that has 0.
+ * index of that, or null; with `parents`, ordinals follow those of siblings; bounds(i) how an identifier ends that has 0.
  */
 class Names {
-	static async read(name, count, base, bounds) {
+	static async read(name, count, base, bounds, parents) {
 		const names = new Names(base, bounds), codes = await Numbers.of(name), decoder = new TextDecoder();
 		const text = await read_column(name + "_text") || new Uint8Array(0);
+		const next = parents && new Int32Array(count);
 		let at = 0;
 
 		names.codes = new Int32Array(count);
 		for (let i = 0; i < count; i++) {
 			const code = names.codes[i] = codes.next();
 
+			if (code & 1 && parents) {
+				const ordinal = next[parents[i]] + unzigzag((code - 1) / 2);
+
+				next[parents[i]] = ordinal + 1;
+				names.codes[i] = 2 * ordinal + 1;
+			}
 			if (code === 0 || code & 1)
 				continue;
 			const drop = codes.next();

@@ -241,7 +241,7 @@ async function load_names(report) {
 	};
 
 	report.names = await Names.read("name", report.count, (c) => report.loop[c] === NONE ?
-		named(report.names, report.parent[c]) : named(report.loop_names, report.loop[c]), bounds);
+		named(report.names, report.parent[c]) : named(report.loop_names, report.loop[c]), bounds, report.parent);
 	report.region_names = await Names.read("region_name", report.report.regions,
 		(r) => named(report.names, report.regions[r].parent));
 	report.loop_names = await Names.read("loop_name", report.report.loops, (l) => report.loops[l].region === NONE ?

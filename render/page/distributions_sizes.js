@@ -8,21 +8,8 @@ function chunk_sizes(report, definition) {
 
 	for (let c = 0; report.lower && c < report.count; c++)
 		if (report.kind[c] === CHUNK && report.definition[c] === definition && !Number.isNaN(report.lower[c]))
-			sizes.push((Math.abs(report.upper[c] - report.lower[c]) + 1) * report.chunks[c]);
-	return by_steps(report, definition, Float64Array.from(sizes).sort());
-}
-
-/* Loops that step by more than 1 have fewer iterations than their bounds say. */
-function by_steps(report, definition, sorted) {
-	const { summary } = report, { source } = summary.definitions.find((d) => d.definition === definition);
-	const loops = summary.loops.filter((l) => l.source === source);
-	const iterations = loops.reduce((sum, l) => sum + (l.iterations || NaN), 0);
-	const chunks = loops.reduce((sum, l) => sum + l.chunks, 0), all = sorted.reduce((sum, n) => sum + n, 0);
-	const step = all / iterations;
-
-	if (chunks !== sorted.length || !(step > 1.5))
-		return sorted;
-	return sorted.map((n) => Math.max(1, Math.round(n / step)));
+			sizes.push(chunk_size(report, c));
+	return Float64Array.from(sizes).sort();
 }
 
 /* null: the definition has no such chunks. */

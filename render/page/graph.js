@@ -19,7 +19,7 @@ class Graph_panel {
 		this.words = new Graph_words(this);
 		this.build(el);
 		this.view = new Canvas_view(this.canvas, this.colours, {
-			click: (node, x, y) => this.click(node, x, y), hover: (node) => this.hover(node),
+			click: (node, x, y) => this.click(node, x, y), hover: (node, x, y) => this.hover(node, x, y),
 			focus: (node) => this.say(node), key: (name, node) => this.key(name, node), marked: () => this.marked(),
 			moved: () => this.words.draw_scale(),
 		});
@@ -58,6 +58,7 @@ class Graph_panel {
 		});
 		app.on("hovered", () => this.view.wake());
 		app.on("mode", () => this.set_mode());
+		app.on("paint_now", () => this.view.paint_now());
 	}
 
 	mode() {
@@ -418,7 +419,8 @@ class Graph_panel {
 		return marks;
 	}
 
-	hover(node) {
+	/* Of a group around others only where its heading could not be read; then at (x, y). */
+	hover(node, x, y) {
 		const { app } = this, context = node === NONE || this.subject(node) ? NONE : this.picture.nodes.context[node];
 		const box = this.canvas.getBoundingClientRect(), n = this.picture && this.picture.nodes;
 
@@ -426,17 +428,21 @@ class Graph_panel {
 		this.under = node === NONE || n.look[node] <= LOOK_SIBLINGS ? undefined : node;
 		app.set("hovered", context);
 		this.view.wake();
-		if (this.under === undefined) {
-			this.tip.hidden = true;
-			return;
-		}
-		const [first, second] = this.words.describe(node);
-		const x = box.left + (n.x[node] + n.w[node] / 2 - this.view.x) * this.view.scale;
-		const y = box.top + (n.y[node] + n.h[node] - this.view.y) * this.view.scale;
+		const around = node !== NONE && this.under === undefined && heading_shown(n.w[node], this.view.scale) === 0;
 
+		this.tip.hidden = this.under === undefined && !(around && x !== undefined);
+		if (this.tip.hidden)
+			return;
+		const [first, second] = this.words.describe(node);
+
+		this.place_tip(first, second, box.left + ((around ? x : n.x[node] + n.w[node] / 2) - this.view.x) * this.view.scale,
+			box.top + ((around ? y : n.y[node] + n.h[node]) - this.view.y) * this.view.scale + (around ? 10 : 0));
+	}
+
+	/* Below (x, y) of the window, or above. */
+	place_tip(first, second, x, y) {
 		this.tip.replaceChildren(dom_node("bdi", { class: "mono" }, shorten(first, 80)), dom_node("br"),
 			dom_node("bdi", {}, second || ""));
-		this.tip.hidden = false;
 		this.tip.style.left = Math.max(8, Math.min(innerWidth - this.tip.offsetWidth - 8, x - this.tip.offsetWidth / 2)) + "px";
 		this.tip.style.top = (y + 8 + this.tip.offsetHeight > innerHeight ? y - 60 : y + 8) + "px";
 	}

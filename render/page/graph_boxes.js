@@ -13,6 +13,16 @@ const ROUND = 9, STEP = 11, SKIP = 30, ROW_MOST = 860, COLUMN_MOST = 540, COLUMN
 const MEMBERS_SHOWN = 40, STEPS_SHOWN = 12;
 /* Heights of grains. */
 const HEIGHT_USUAL = 22, HEIGHT_LEAST = 3, HEIGHT_MOST = 96, HEAD_MOST = 44;
+/* Letters of headings: wide boxes get larger ones, to be read when all of the box is in view. */
+const HEADING_LEAST = 10.5, HEADING_MOST = 56, HEADING_SHARE = 1 / 88;
+
+function heading_letters(width) {
+	return Math.max(HEADING_LEAST, Math.min(HEADING_MOST, width * HEADING_SHARE));
+}
+
+function heading_height(width) {
+	return BOX_HEAD * heading_letters(width) / HEADING_LEAST;
+}
 
 /* Nine of ten grains are drawn no higher than HEIGHT_USUAL. */
 function height_of_time(data) {
@@ -157,11 +167,17 @@ class Box_layout {
 		if (!this.what.open.has(group.key) && group !== this.what.focus)
 			return { group, w: BOX_WIDE, h: BOX_HIGH };
 		if (group.kind === "family")
-			return this.size_steps(group, { context: group.context, w: 18, h: this.grain_height(group.context, HEAD_MOST) },
-				this.groups.members(group).slice(1));
+			return this.headed(this.size_steps(group, { context: group.context, w: 18, h: this.grain_height(group.context, HEAD_MOST) },
+				this.groups.members(group).slice(1)));
 		if (group.kind === "region")
-			return this.size_region(group);
-		return this.size_rows(group, this.groups.members(group));
+			return this.headed(this.size_region(group));
+		return this.headed(this.size_rows(group, this.groups.members(group)));
+	}
+
+	/* An open box with the room for its heading. */
+	headed(box) {
+		box.h += heading_height(box.w);
+		return box;
 	}
 
 	most(group, usual) {
@@ -189,7 +205,7 @@ class Box_layout {
 
 		return {
 			group, head, steps, open: true, w: Math.max(this.heading_width(group), head.w, steps.w + 2 * BOX_PAD),
-			h: BOX_HEAD + 6 + head.h + steps.h + BOX_PAD,
+			h: 6 + head.h + steps.h + BOX_PAD,
 		};
 	}
 
@@ -233,7 +249,7 @@ class Box_layout {
 		const rows = this.fill_rows(boxes);
 		const w = Math.max(0, ...rows.map((r) => r.w)), h = rows.reduce((sum, r) => sum + r.h + BOX_GAP, -BOX_GAP);
 
-		return { group, rows, open: true, w: Math.max(this.heading_width(group), w + 2 * BOX_PAD), h: BOX_HEAD + 4 + h + BOX_PAD };
+		return { group, rows, open: true, w: Math.max(this.heading_width(group), w + 2 * BOX_PAD), h: 4 + h + BOX_PAD };
 	}
 
 	fill_rows(boxes) {
@@ -351,23 +367,24 @@ class Box_layout {
 
 	place_open(box, x, y) {
 		const { group } = box, look = group.kind === "siblings" || group.kind === "program" ? LOOK_SIBLINGS : LOOK_FAMILY;
-		const middle = x + box.w / 2;
+		const middle = x + box.w / 2, below = y + heading_height(box.w);
 
 		this.node_of.set(group.key, this.put(look, x, y, box, {
 			subject: group, words: [group_title(this.app, this.groups, group)],
 			context: group.kind === "family" ? group.context : NONE,
 		}));
 		if (box.head) {
-			this.place_grain(box.head, middle - box.head.w / 2, y + BOX_HEAD + 6);
-			this.place_columns(box.steps, middle, y + BOX_HEAD + 6 + box.head.h,
+			this.place_grain(box.head, middle - box.head.w / 2, below + 6);
+			this.place_columns(box.steps, middle, below + 6 + box.head.h,
 				this.data.flags[box.head.context] & CRITICAL);
 			return;
 		}
-		let at = y + BOX_HEAD + 4;
+		const widest = Math.max(...box.rows.map((row) => row.w));
+		let at = below + 4;
 
 		for (const row of box.rows) {
 			const all_grains = row.boxes.every((b) => b.context !== undefined || b.idle);
-			let left = x + (box.w - (box.rows.length > 1 ? box.rows[0].w : row.w)) / 2;
+			let left = x + (box.w - widest) / 2;
 
 			for (const b of row.boxes) {
 				this.place(b, left, at + (all_grains ? 0 : (row.h - b.h) / 2));

@@ -6,7 +6,7 @@
  * no frame waits for a large picture.
  *
  * new Canvas_view(element, colours, {
- *   click(node, x, y), hover(node), focus(node), key(name, node) -> true when it was used,
+ *   click(node, x, y), hover(node, x, y), focus(node), key(name, node) -> true when it was used,
  *   moved(), marked() -> [{ node, kind: "selected" | "hovered" }] })
  * node: index into the picture's nodes or NONE; x, y: the picture's points.
  */
@@ -262,6 +262,17 @@ class Canvas_view {
 			this.wake();
 	}
 
+	/* All of it, however long that takes. */
+	paint_now() {
+		if (!this.picture || !this.width)
+			return;
+		if (!this.is_sharp(this.front))
+			this.begin_job();
+		if (this.job)
+			this.advance(Infinity);
+		this.compose(performance.now());
+	}
+
 	compose(now) {
 		const { g, ratio } = this;
 
@@ -374,7 +385,7 @@ class Canvas_view {
 		const was = this.pointers.get(event.pointerId);
 
 		if (!was)
-			return this.answers.hover(this.node_at(event)[0]);
+			return this.answers.hover(...this.node_at(event));
 		const others = [...this.pointers].filter(([id]) => id !== event.pointerId).map(([, p]) => p);
 
 		if (others.length) {

@@ -147,9 +147,10 @@ class Details_panel {
 		if (inside[0] === "t")
 			return this.row("iterations", "the share of member " + inside.slice(1));
 		const sections = this.data.loop[c] !== NONE && this.data.loops[this.data.loop[c]].sections;
-		const [lower, upper] = inside.split(",");
+		const [lower, upper] = inside.split(","), step = loop_step(this.data, this.data.loop[c]);
 
-		return this.row(sections ? "section" : "iterations", upper === undefined || lower === upper ? lower : lower + " to " + upper);
+		return this.row(sections ? "section" : "iterations", upper === undefined || lower === upper ? lower : lower + " to " + upper,
+			step > 1 ? " in steps of " + format_count(step) : null);
 	}
 
 	draw_context(c) {

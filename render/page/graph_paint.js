@@ -7,6 +7,16 @@
 const PAINT_BATCH = 400;
 const EDGE_COLOURS = ["fork", "line", "join", "join", "depend"];
 const EDGE_FAINT = 5; /* of problem views */
+/* Letters on the screen: smaller ones are left out, of headings and of short labels. */
+const LEGIBLE = 8.5, LEGIBLE_NUMBER = 6.5;
+const HEADING_FILLS = 0.75; /* of its height, at most */
+
+/* Letters of the heading of a box: as large as they must be to be read, where there is room for that; else 0. */
+function heading_shown(width, scale) {
+	const letters = Math.min(heading_height(width) * HEADING_FILLS, Math.max(heading_letters(width), LEGIBLE / scale));
+
+	return scale * letters < LEGIBLE ? 0 : letters;
+}
 
 /* Says of positions and sizes in pixels whether something else is there already. */
 class Pixels_taken {
@@ -151,18 +161,25 @@ class Painter {
 		g.stroke();
 		g.setLineDash([]);
 		this.painted++;
-		if (this.scale * 10.5 < 5.5)
+		this.heading(i);
+	}
+
+	heading(i) {
+		const { g } = this, { x, y, w } = this.picture.nodes, high = heading_height(w[i]);
+		const letters = heading_shown(w[i], this.scale);
+
+		if (!letters)
 			return;
-		g.font = this.font(10.5);
+		g.font = this.font(letters);
 		g.fillStyle = this.ink("muted");
 		g.textAlign = "left";
 		g.save();
 		g.beginPath();
-		g.rect(x[i], y[i], w[i] - 20, BOX_HEAD + 2);
+		g.rect(x[i], y[i], w[i] - 2 * letters, high + 2);
 		g.clip();
-		g.fillText(this.picture.words(i)[0], x[i] + 10, y[i] + 14.5);
+		g.fillText(this.picture.words(i)[0], x[i] + 10, y[i] + high / 2 + 0.4 * letters);
 		g.restore();
-		g.fillText("–", x[i] + w[i] - 16, y[i] + 14);
+		g.fillText("–", x[i] + w[i] - 1.5 * letters, y[i] + high / 2 + 0.35 * letters);
 	}
 
 	*edges(list) {
@@ -376,7 +393,7 @@ class Painter {
 	label(text, x, y, align, size, weight, ink) {
 		const { g } = this;
 
-		if (!text || this.scale * size < 5.5)
+		if (!text || this.scale * size < LEGIBLE_NUMBER)
 			return;
 		g.font = this.font(size, weight);
 		g.fillStyle = ink || this.ink("muted");

@@ -167,6 +167,6 @@ class Picture {
 
 	/* Is the point in the heading of a container, where a click closes it? */
 	in_heading(i, x, y) {
-		return this.nodes.look[i] <= LOOK_SIBLINGS && y < this.nodes.y[i] + BOX_HEAD && y >= this.nodes.y[i];
+		return this.nodes.look[i] <= LOOK_SIBLINGS && y < this.nodes.y[i] + heading_height(this.nodes.w[i]) && y >= this.nodes.y[i];
 	}
 }

@@ -2,13 +2,6 @@
 /* Loops and sections: how they were divided, and how long and large their chunks are. */
 const LOOP_BINS = 24;
 
-/* Numbers from the first iteration to the last, of all chunks that the grain stands for; NaN where not observable. */
-function chunk_size(report, chunk) {
-	if (!report.lower)
-		return NaN;
-	return (report.upper[chunk] - report.lower[chunk] + 1) * (report.chunks ? report.chunks[chunk] : 1);
-}
-
 /* The contexts of each loop's chunks, by its identifier. */
 function chunks_by_loop(report) {
 	const lists = new Map(), by_id = new Map();

@@ -180,6 +180,7 @@ class ParallelismView {
 		});
 		for (const key of ["time_cursor", "colours"])
 			this.app.on(key, this.repaint);
+		this.app.on("paint_now", () => this.width && this.paint());
 		this.table.addEventListener("toggle", () => this.fill_table());
 		new ResizeObserver(() => {
 			this.width = this.element.clientWidth;

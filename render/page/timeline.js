@@ -91,6 +91,7 @@ class Timeline {
 			this.reveal();
 		});
 		app.on("time_cursor", () => this.repaint());
+		app.on("paint_now", () => this.paint());
 		this.table.addEventListener("toggle", () => this.fill_table());
 		this.focus();
 	}

@@ -116,6 +116,29 @@ class Inputs:
         gone = set(events[len(events) // 3:len(events) // 2])
         return self.written("damaged", "".join(line for line in text if line not in gone), "--keep-going")
 
+    def chain(self, tasks):
+        """Each task makes the next and waits for it."""
+        lines, at = ["grain-log 1", "@machine host=n cores=2 sockets=1 kernel=6.1.0",
+                     '@process pid=10 uid=1000 exe=/opt/app/chain cmd="chain" runtime=libgomp threads=2',
+                     "@source 0 file=c.c line=9 func=main kind=task", "@source 1 file=c.c line=12 func=main kind=taskwait",
+                     "100 10 0 thread-begin"], 200
+        for task in range(1, tasks + 1):
+            lines += ["%d 10 0 create-begin task=%d src=0 flags=deferred" % (at, task), "%d 10 0 create-end task=%d" % (at + 20, task),
+                      "%d 10 0 wait-begin kind=taskwait src=1" % (at + 40), "%d 10 0 task-begin task=%d" % (at + 50, task)]
+            at += 100
+        for task in range(tasks, 0, -1):
+            at += 100
+            lines += ["%d 10 0 task-end task=%d" % (at, task), "%d 10 0 wait-end kind=taskwait" % (at + 10)]
+        return self.written("chain%d" % tasks, "\n".join(lines + ["%d 10 0 thread-end" % (at + 100)]) + "\n")
+
+    def stepped(self, step):
+        """The constructs' log, the first loop of which counts in steps: 80 iterations, 10 a chunk."""
+        def stretched(m):
+            return m.group(1) + re.sub(r"(lower|upper)=(\d+)", lambda n: "%s=%d" % (n.group(1), int(n.group(2)) * step), m.group(2))
+        with open(ROOT + "/tests/data/constructs_two_threads.log") as log:
+            text = re.sub(r"(?m)^(\d+ \d+ \d+ (?:loop|chunk)-begin loop=1 )(.*)$", stretched, log.read())
+        return self.written("stepped", text.replace(" step=1 chunk=10 ", " step=%d chunk=10 " % step))
+
     def dependent(self):
         """A region of two threads; the tasks 1 to 4 are a diamond, 5 depends on nothing, a taskwait waits for all."""
         lines = ["grain-log 1", "@machine host=n cores=2 sockets=1 kernel=6.1.0",

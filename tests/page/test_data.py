@@ -3,7 +3,9 @@
 """Reports open without complaint or request, and what they decode is what grainctl's JSON says."""
 import http.server
 import math
+import os
 import re
+import resource
 import threading
 
 from browser import main
@@ -114,6 +116,32 @@ def made(browser, inputs):
     opens(browser, inputs.made(100000))
 
 
+def cpu_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def deep(browser, inputs):
+    """Identifiers that grow with the depth: neither the report nor its making grow with the square of it."""
+    seconds, sizes = [], []
+    for tasks in (10000, 40000):
+        before = cpu_seconds()
+        report = inputs.chain(tasks)
+        seconds.append(cpu_seconds() - before)
+        sizes.append(os.path.getsize(report.html))
+    check("a chain of four times as many tasks takes no more than eight times as long", seconds[1] <= 8 * seconds[0] + 0.1, seconds)
+    check("and its report is not much larger", sizes[1] < sizes[0] + 40 * 30000, sizes)
+    report = inputs.chain(20000)
+    browser.open(report)
+    same("20,000 tasks in each other: no message on the console", browser.messages(), [])
+    last = "0" + 20000 * ".0"
+    same("the innermost has its whole name", browser.js("report.id(report.count - 1)"), last)
+    same("and is found by it", browser.js("report.find(a)", last), 20000)
+    browser.js("app.set('selected', report.count - 1)")
+    check("its details are shown", browser.until("document.querySelector('#details .details-id').textContent.length > 40000"))
+    same("no message on the console then", browser.messages(), [])
+
+
 def served(browser, inputs):
     """As graind sends it: in a sandbox without an origin of its own, where addresses and storage are refused."""
     with open(ROOT + "/daemon/graind/api.c") as source:
@@ -146,4 +174,4 @@ def served(browser, inputs):
 
 
 if __name__ == "__main__":
-    main(examples, made, served)
+    main(examples, made, deep, served)

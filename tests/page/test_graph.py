@@ -115,6 +115,67 @@ def opening(browser, inputs):
     by_keyboard(browser)
 
 
+# Opens all groups; what sticks out of the group around it, and headings: letters on the screen where they are painted.
+ALL_OPEN = """const g = app.graph, todo = [g.groups.root()], around = new Map(), out = [], n = () => g.picture.nodes;
+    while (todo.length) {
+        const group = todo.pop();
+        g.where.open.add(group.key);
+        g.where.most.set(group.key, 1e6);
+        for (const m of g.groups.members(group))
+            if (m.group) {
+                around.set(m.group.key, group.key);
+                todo.push(m.group);
+            }
+    }
+    g.where.focus = g.groups.root();
+    g.lay_out();
+    for (const [key, up] of around) {
+        const i = g.picture.node_of(key), o = g.picture.node_of(up), {x, y, w, h} = n();
+        if (i >= 0 && o >= 0 && (x[i] < x[o] - 0.01 || y[i] < y[o] + heading(w[o]) - 0.01 || x[i] + w[i] > x[o] + w[o] + 0.01 ||
+            y[i] + h[i] > y[o] + h[o] + 0.01))
+            out.push(key + " in " + up);
+    }
+    function heading(width) { return 20 * Math.max(10.5, Math.min(56, width / 88)) / 10.5; }
+    return {groups: around.size, out};"""
+HEADINGS = """const sizes = [], paint = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+        if (/^(family of|parallel region|\\d+ siblings|lone child)/.test(text))
+            sizes.push(parseFloat(/([\\d.]+)px/.exec(this.font)[1]) * app.graph.view.scale);
+        return paint.call(this, text, ...at);
+    };
+    app.graph.view.scale = a;
+    app.graph.view.centre_on(...app.graph.view.centre_of(app.graph.picture.node_of(app.groups.root().key)));
+    app.graph.view.repaint();
+    app.graph.view.paint_now();
+    CanvasRenderingContext2D.prototype.fillText = paint;
+    return sizes;"""
+
+
+def all_open(browser, inputs):
+    """However many groups are open, headings can be read or are left to the tool-tip, and nothing leaves its group."""
+    browser.size(1280, 800)
+    for report in (inputs.made(500), inputs.made(5000), *(r for r in inputs.logs() if "constructs" in r.name)):
+        browser.open(report, "mode=groups")
+        found = browser.js(ALL_OPEN)
+        same("%s: all of %d groups open: each inside the one around it" % (report.name, found["groups"]), found["out"][:5], [])
+        for scale in (0.02, 0.1, 0.3, 0.6, 1):
+            letters = browser.js(HEADINGS, scale)
+            same("%s: headings at zoom %s: none too small to be read" % (report.name, scale), [s for s in letters if s < 8], [])
+        check(report.name + ": headings are there at zoom 1", browser.js(HEADINGS, 1))
+    browser.open(inputs.made(500), "mode=groups")
+    browser.js(ALL_OPEN)
+    browser.js("app.graph.view.fit(); return 1")
+    browser.frames(10)
+    browser.picture("groups-all-open")
+    browser.into_view("#graph canvas")
+    frames = [n for n in browser.js(NODES) if n["look"] in OPEN]
+    browser.hover(frames[0]["x"] - frames[0]["w"] / 2 + 3, frames[0]["y"])
+    tip = browser.js("document.querySelector('#graph .tooltip').innerText")
+    check("where headings are too small the tool-tip says the group", any(tip.startswith(n["words"][0]) for n in frames), tip)
+    browser.hover(5, 5)
+    check("until the pointer leaves", browser.js("document.querySelector('#graph .tooltip').hidden"))
+
+
 def by_keyboard(browser):
     browser.js("app.graph.canvas.focus()")
     for _ in range(60):
@@ -340,4 +401,4 @@ def search(browser, inputs):
 
 
 if __name__ == "__main__":
-    main(groups, opening, views, filtering, numbers, search)
+    main(groups, opening, all_open, views, filtering, numbers, search)

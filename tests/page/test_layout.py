@@ -55,6 +55,19 @@ def windows(browser, inputs):
         browser.size(*DESKTOP)
 
 
+def source_lines(browser, inputs):
+    """However long names are, no number of a source line is cut, and something of the name is left."""
+    report = next(r for r in inputs.logs() if "hostile" in r.name)
+    for width in (700, 1101, 1280, 1920):
+        browser.size(width, 800)
+        load(browser, report)
+        room, table, names = browser.js("""const t = document.querySelector(".lines");
+            return [t.parentElement.clientWidth, t.scrollWidth, t.querySelector("tbody th").clientWidth];""")
+        check("source lines of %s, %d wide: all columns are in view" % (report.name, width), table <= room, table, room)
+        check("source lines of %s, %d wide: names have some room" % (report.name, width), names >= 120, names)
+    browser.size(*DESKTOP)
+
+
 def first_screen(browser, name):
     bottoms = browser.js("""["verdict", "tiles", "lines"].map((id) =>
         [id, Math.round(document.getElementById(id).getBoundingClientRect().bottom)])""")
@@ -97,6 +110,41 @@ def names(browser, inputs):
     same("identifiers are used once", sorted({i for i in ids if ids.count(i) > 1}), [])
 
 
+# The ground of every picture, at its upper left corner; "painted" counts them.
+GROUNDS = """[...document.querySelectorAll("canvas")].map((c) => [...c.getContext("2d").getImageData(1, 1, 1, 1).data])
+    .map(([r, g, b, alpha]) => alpha ? Math.min(r, g, b) : null)"""
+
+
+def printing(browser, inputs):
+    """Pictures are painted anew for the paper, at once, and again for the screen afterwards."""
+    report = inputs.made(500)
+    for state, scheme in (("theme=dark", "light"), ("", "dark")):
+        browser.media(scheme)
+        load(browser, report, state)
+        what = "printed from a %s: " % ("page chosen dark" if state else "dark desktop")
+        dark = browser.js(GROUNDS)
+        browser.js("""addEventListener("beforeprint", () => window.on_paper = {grounds: %s,
+            ink: app.colours.variable("ink"), theme: document.documentElement.dataset.theme}); return 1""" % GROUNDS)
+        browser.cdp("Page.printToPDF", printBackground=True)
+        paper = browser.js("window.on_paper")
+        check(what + "the graph was dark", any(g is not None and g < 60 for g in dark), dark)
+        check(what + "no picture is dark on paper", paper and all(g is None or g > 240 for g in paper["grounds"]), paper)
+        same(what + "ink is dark on paper", paper["ink"], "#1d2330")
+        check(what + "it is dark again on the screen", browser.until("app.get('theme') === 'dark' && app.colours.variable('ink') === '#e7eaf0'",
+                                                                     seconds=5))
+        browser.frames(10)
+        same(what + "and so are its pictures", browser.js(GROUNDS), dark)
+        check(what + "the address says what was chosen", ("theme=dark" in browser.js("location.hash")) == bool(state))
+    browser.media("light", "print")
+    browser.frames()
+    same("on paper: no controls, no labels of controls, nothing that is empty",
+         browser.js("""[...document.querySelectorAll(".graph-choice, .segments, #theme, #details, .graph-searching, .dist-said")]
+            .filter((e) => e.checkVisibility()).map((e) => e.id || e.className)"""), [])
+    browser.js("app.set('selected', report.count - 1)")
+    check("on paper: the details of what is selected", browser.js("document.getElementById('details').checkVisibility()"))
+    browser.media("light")
+
+
 def paper(browser, inputs):
     """Printed from a dark page it is still ink on white."""
     browser.media("dark", "print")
@@ -113,4 +161,4 @@ def paper(browser, inputs):
 
 
 if __name__ == "__main__":
-    main(windows, keyboard, names, paper)
+    main(windows, source_lines, keyboard, names, printing, paper)

@@ -4,7 +4,7 @@
 import re
 
 from browser import main
-from checks import same
+from checks import check, same
 from shown import is_count, is_percent, is_ratio, is_time
 
 TABLE = """const t = document.querySelector("#" + a + " table"), text = (e) => e.innerText.trim();
@@ -94,9 +94,31 @@ def tables(browser, inputs):
             compare(report, what, browser.js(TABLE, what), summary[what], columns)
 
 
+def steps(browser, inputs):
+    """A chunk's size is how many iterations it has, however far apart these are."""
+    for step in (1, 4):
+        report = inputs.stepped(step)
+        browser.open(report)
+        chunks = [c for c in report.contexts if c["kind"] == "chunk" and c["lower"] is not None and "/l" in c["id"]]
+        ranges = sorted({c["upper"] - c["lower"] for c in chunks})
+        same("step %d: what the bounds say" % step, ranges, [9 * step])
+        browser.js("document.getElementById('loops').scrollIntoView()")
+        check("step %d: chunk sizes of the table are iterations" % step, browser.until(
+            "document.querySelector('#loops td:last-child svg[aria-label]')"))
+        labels = browser.js("[...document.querySelectorAll('#loops td:last-child svg')].map((e) => e.getAttribute('aria-label'))"
+                            ".filter((label) => !/: 1 to 1,/.test(label))")
+        same("step %d: chunk sizes" % step, labels, ["iterations of chunks: 10 to 10, median 10"])
+        said = browser.js("[...document.querySelectorAll('#distributions .dist-sizes')].map((e) => e.textContent)")
+        same("step %d: sizes beside the distribution" % step, said, ["every chunk has 10 iterations"])
+        browser.js("app.set('selected', a)", report.index[chunks[1]["id"]])
+        rows = browser.js("[...document.querySelectorAll('#details dl > div')].map((e) => e.innerText.replace(/\\s+/g, ' '))")
+        expected = "iterations %d to %d" % (chunks[1]["lower"], chunks[1]["upper"]) + (" in steps of 4" if step > 1 else "")
+        check("step %d: details say which" % step, expected in rows, expected, rows)
+
+
 def stat_of_problem(name):
     return lambda row: row["problems"][name]["percent"]
 
 
 if __name__ == "__main__":
-    main(tables)
+    main(tables, steps)
