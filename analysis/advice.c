@@ -134,28 +134,23 @@ double advisor__task_cost(const struct advisor *a, const struct context *c)
  * Creating fewer tasks does not give idle threads more to run: that part of
  * the waiting is no cost of tasks.
  */
-static double find_sync_share(const struct grain_graph *g)
+static double find_sync_share(const struct grain_graph *g, double waits)
 {
-	double waits = 0, idle = 0;
+	double idle = 0;
 	size_t i;
 
-	for (i = 0; i < g->context_count; i++)
-		waits += (double)g->contexts[i].wait_ns;
 	for (i = 0; i < g->region_count; i++)
 		idle += (double)g->regions[i].idle_ns;
 	return waits > idle ? (waits - idle) / waits : 0;
 }
 
-/* Children have larger indices than parents. */
 static int find_times(struct advisor *a)
 {
 	struct grain_graph *g = a->graph;
+	double waits = 0;
 	size_t i;
-	int error = memory__array(&g->memory, g->context_count, sizeof *a->inclusive, (void **)&a->inclusive);
+	int error = memory__array(&g->memory, g->context_count, sizeof *a->critical, (void **)&a->critical);
 
-	if (error == 0)
-		error = memory__array(&g->memory, g->context_count, sizeof *a->critical,
-				      (void **)&a->critical);
 	if (error == 0)
 		error = memory__array(&g->memory, g->definition_count + 1, sizeof *a->uneven,
 				      (void **)&a->uneven);
@@ -164,24 +159,18 @@ static int find_times(struct advisor *a)
 				      (void **)&a->explained);
 	if (error < 0)
 		return error;
-	for (i = g->context_count; i-- > 0;) {
-		uint32_t parent = g->contexts[i].parent;
-
-		a->inclusive[i] += g->contexts[i].exec_ns;
-		if (parent != GRAIN_NONE)
-			a->inclusive[parent] += a->inclusive[i];
-	}
 	for (i = 0; i < g->context_count; i++) {
 		const struct context *c = &g->contexts[i];
 		uint32_t k;
 
+		waits += (double)c->wait_ns;
 		if (!(c->flags & CONTEXT_CRITICAL))
 			continue;
 		for (k = c->first_item; k < c->first_item + c->item_count; k++)
 			if (g->items[k].kind == GRAIN_FRAGMENT && g->items[k].flags & ITEM_CRITICAL)
 				a->critical[i] += g->items[k].own_ns;
 	}
-	a->sync_share = find_sync_share(g);
+	a->sync_share = find_sync_share(g, waits);
 	return 0;
 }
 
@@ -213,7 +202,6 @@ int graph__advise(struct grain_graph *graph)
 	error = find_times(&a);
 	for (i = 0; error == 0 && i < sizeof kinds / sizeof *kinds; i++)
 		error = kinds[i](&a);
-	memory__release(&graph->memory, (void **)&a.inclusive, graph->context_count, sizeof *a.inclusive);
 	memory__release(&graph->memory, (void **)&a.critical, graph->context_count, sizeof *a.critical);
 	memory__release(&graph->memory, (void **)&a.explained, graph->region_count, sizeof *a.explained);
 	memory__release(&graph->memory, (void **)&a.uneven, graph->definition_count + 1, sizeof *a.uneven);

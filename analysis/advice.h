@@ -15,12 +15,11 @@
 struct advisor {
 	struct grain_graph *graph;
 	size_t capacity;
-	double worth_ns;     /* less is not worth saying */
-	double sync_share;   /* of all waiting, what is not for lack of something to run */
-	uint64_t *inclusive; /* per context: exec of it and all below it */
-	uint64_t *critical;  /* per context: its fragments on the critical path */
-	bool *uneven;	 /* per definition and, last, for none: small chunks that must not become larger */
-	bool *explained; /* per region: its idle time has been spoken of */
+	double worth_ns;    /* less is not worth saying */
+	double sync_share;  /* of all waiting, what is not for lack of something to run */
+	uint64_t *critical; /* per context: its fragments on the critical path */
+	bool *uneven;	    /* per definition and, last, for none: small chunks that must not become larger */
+	bool *explained;    /* per region: its idle time has been spoken of */
 };
 
 /* A definition with what is at stake in it. */

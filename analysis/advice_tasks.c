@@ -88,7 +88,7 @@ static int measure_typical(struct advisor *a, struct small_tasks *small)
 	return error;
 }
 
-static int measure_levels(struct grain_graph *g, const uint64_t *inclusive, struct small_tasks *small)
+static int measure_levels(struct grain_graph *g, struct small_tasks *small)
 {
 	bool *seen = NULL;
 	size_t i;
@@ -115,7 +115,7 @@ static int measure_levels(struct grain_graph *g, const uint64_t *inclusive, stru
 		if (isnan(c->cost_ns))
 			continue;
 		small->levels[c->depth].tasks++;
-		small->levels[c->depth].inclusive_ns += (double)inclusive[i];
+		small->levels[c->depth].inclusive_ns += (double)g->inclusive_ns[i];
 	}
 	for (i = 0; error == 0 && i <= g->region_count; i++)
 		small->regions += seen[i];
@@ -304,7 +304,7 @@ static int advise(struct advisor *a, const struct stake *stake)
 	int error = measure_typical(a, &small);
 
 	if (error == 0)
-		error = measure_levels(g, a->inclusive, &small);
+		error = measure_levels(g, &small);
 	if (error == 0) {
 		choose_cure(g, &small);
 		error = predict_saving(a, &small);

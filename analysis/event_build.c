@@ -14,14 +14,6 @@ void budget__init(struct budget *budget, const struct grain_load_opts *opts)
 	budget->left = opts && opts->max_bytes ? opts->max_bytes : DEFAULT_MAX_BYTES;
 }
 
-int budget__take(struct budget *budget, uint64_t bytes)
-{
-	if (bytes > budget->left)
-		return -E2BIG;
-	budget->left -= bytes;
-	return 0;
-}
-
 void budget__give(struct budget *budget, uint64_t bytes)
 {
 	budget->left += bytes;

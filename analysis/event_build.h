@@ -14,7 +14,13 @@ struct budget {
 };
 
 void budget__init(struct budget *budget, const struct grain_load_opts *opts);
-int budget__take(struct budget *budget, uint64_t bytes); /* -E2BIG */
+static inline int budget__take(struct budget *budget, uint64_t bytes) /* -E2BIG */
+{
+	if (bytes > budget->left)
+		return -E2BIG;
+	budget->left -= bytes;
+	return 0;
+}
 void budget__give(struct budget *budget, uint64_t bytes);
 
 /* Fills *err when it is not NULL and returns `error`. */

@@ -115,11 +115,11 @@ static int arrange_item(struct grain_graph *g, struct places *p, const struct ra
 	if (c->arranged++ && item[-1].kind != GRAIN_FRAGMENT && c->last_end != raw->start_ns)
 		error = note_apart(g, at - 1, c->last_end);
 	c->last_end = raw->end_ns;
+	/* A fragment's end follows from its length, that of others from where the next one begins. */
+	if (error == 0 && (raw->kind == GRAIN_FRAGMENT ? raw->end_ns != raw->start_ns + raw->own_ns
+						       : c->arranged == c->item_count))
+		error = note_apart(g, at, raw->end_ns);
 	switch ((enum grain_item_kind)raw->kind) {
-	case GRAIN_FRAGMENT:
-		if (error == 0 && raw->end_ns != raw->start_ns + raw->own_ns)
-			error = note_apart(g, at, raw->end_ns);
-		break;
 	case GRAIN_FORK:
 	case GRAIN_CHUNK_ITEM:
 		g->contexts[raw->ref].item = at;
@@ -148,23 +148,6 @@ static void fetch_ahead(const struct grain_graph *g, size_t i)
 	__builtin_prefetch(&g->items[c->first_item + c->arranged], 1);
 }
 
-static int end_contexts(struct grain_graph *g)
-{
-	int error = 0;
-	size_t i;
-
-	for (i = 0; i < g->context_count && error == 0; i++) {
-		const struct context *c = &g->contexts[i];
-		uint32_t last = c->first_item + c->item_count - 1;
-
-		if (c->item_count && g->items[last].kind != GRAIN_FRAGMENT)
-			error = note_apart(g, last, c->last_end);
-	}
-	if (g->apart_count)
-		qsort(g->aparts, g->apart_count, sizeof *g->aparts, by_item);
-	return error;
-}
-
 /*
  * Items into the order of their contexts, those of one in the order of time.
  * What has been taken from the raw ones becomes theirs at once: the two arrays
@@ -190,8 +173,8 @@ static int arrange_items(struct grain_graph *g, const uint32_t *joins)
 			large__hand_on(&taken, &g->raw[i], &handed, g->items + places.front,
 				       g->items + g->item_count);
 	}
-	if (error == 0)
-		error = end_contexts(g);
+	if (g->apart_count)
+		qsort(g->aparts, g->apart_count, sizeof *g->aparts, by_item);
 	number_map__free(&places.known);
 	memory__release(&g->memory, (void **)&places.last, g->thread_count, sizeof *places.last);
 	memory__release(&g->memory, (void **)&g->raw, g->raw_capacity, sizeof *g->raw);
@@ -268,7 +251,8 @@ static int arrange_members(struct grain_graph *g)
 
 /*
  * Leaves in place[] the new index of every join, GRAIN_NONE of those that are
- * no more. Says of each context where its items will be.
+ * no more. Says of each context where its items will be, and lets go of parents
+ * that no region can have.
  */
 static void arrange_joins(struct grain_graph *g, uint32_t *place)
 {
@@ -292,6 +276,12 @@ static void arrange_joins(struct grain_graph *g, uint32_t *place)
 
 		if (c->join != GRAIN_NONE)
 			c->join = place[c->join];
+		/* Only in a damaged file is a region's parent younger than its members, even one of them. */
+		if (c->kind == GRAIN_IMPLICIT && c->region != GRAIN_NONE && g->regions[c->region].begun &&
+		    g->regions[c->region].parent >= i) {
+			g->regions[c->region].begun = false;
+			g->regions[c->region].parent = GRAIN_NONE;
+		}
 		c->first_item = (uint32_t)g->item_count;
 		c->arranged = 0;
 		g->item_count += c->item_count;
@@ -342,16 +332,6 @@ static void name_orphans(struct grain_graph *g)
 	uint32_t initial = 0, orphans = 0, regions = 0;
 	size_t i;
 
-	/* Only in a damaged file is a region's parent younger than its members, even one of them. */
-	for (i = 0; i < g->context_count; i++) {
-		const struct context *c = &g->contexts[i];
-
-		if (c->kind == GRAIN_IMPLICIT && c->region != GRAIN_NONE && g->regions[c->region].begun &&
-		    g->regions[c->region].parent >= i) {
-			g->regions[c->region].begun = false;
-			g->regions[c->region].parent = GRAIN_NONE;
-		}
-	}
 	for (i = 0; i < g->context_count; i++) {
 		struct context *c = &g->contexts[i];
 

@@ -163,9 +163,19 @@ int replay__task_switch(struct replay *r, uint32_t thread, const struct event *e
 int replay__task_end(struct replay *r, uint32_t thread, const struct event *e);
 int replay__task_suspend(struct replay *r, const struct event *e);
 void replay__lost(struct replay *r, uint32_t thread, const struct event *e);
-/* The thread's top frame; where the thread is in no context, it gets a base. */
-int replay__top(struct replay *r, uint32_t thread, uint32_t *frame);
 int replay__base(struct replay *r, uint32_t thread, bool unknown);
+/* The thread's top frame; where the thread is in no context, it gets a base. */
+static inline int replay__top(struct replay *r, uint32_t thread, uint32_t *frame)
+{
+	const struct thread *t = &r->graph->threads[thread];
+	/* A worker whose member-begin was lost is in no initial task. */
+	int error = t->top == GRAIN_NONE ? replay__base(r, thread, t->member) : 0;
+
+	if (error < 0)
+		return error;
+	*frame = r->graph->threads[thread].top;
+	return 0;
+}
 
 /* The frame of the task whose children `context` creates, GRAIN_NONE when that is over. */
 uint32_t replay__task_frame(const struct replay *r, uint32_t context);

@@ -18,22 +18,6 @@ int replay__base(struct replay *r, uint32_t thread, bool unknown)
 	return frame__enter(r, thread, context, &frame);
 }
 
-int replay__top(struct replay *r, uint32_t thread, uint32_t *frame)
-{
-	struct grain_graph *g = r->graph;
-	const struct thread *t = &g->threads[thread];
-	int error;
-
-	if (t->top == GRAIN_NONE) {
-		/* A worker whose member-begin was lost is in no initial task. */
-		error = replay__base(r, thread, t->member);
-		if (error < 0)
-			return error;
-	}
-	*frame = t->top;
-	return 0;
-}
-
 static uint32_t context_of(const struct replay *r, const struct event *e)
 {
 	return e->id < r->graph->stream->task_count ? r->context_of_task[e->id] : GRAIN_NONE;

@@ -35,7 +35,8 @@ double groups__value(const struct grain_context *c, enum grain_problem problem)
 	return NAN;
 }
 
-static bool is_worse(enum grain_problem problem, double value, double than)
+static inline __attribute__((always_inline)) bool is_worse(enum grain_problem problem, double value,
+							   double than)
 {
 	if (isnan(value) || isnan(than))
 		return !isnan(value);
@@ -45,8 +46,10 @@ static bool is_worse(enum grain_problem problem, double value, double than)
 	return value > than;
 }
 
-/* The same of a context, without the rest of it. */
-static double value_of(const struct grain_graph *g, uint32_t context, enum grain_problem problem)
+/* The same of a context, without the rest of it. Inline, as all that follows: the problem is a constant
+ * there. */
+static inline __attribute__((always_inline)) double value_of(const struct grain_graph *g, uint32_t context,
+							     enum grain_problem problem)
 {
 	const struct context *c = &g->contexts[context];
 
@@ -94,7 +97,8 @@ static struct adding begin_adding(struct grain_groups *g, uint32_t group)
 	return a;
 }
 
-static void take_worst(struct adding *a, enum grain_problem problem, uint32_t grain)
+static inline __attribute__((always_inline)) void take_worst(struct adding *a, enum grain_problem problem,
+							     uint32_t grain)
 {
 	double value;
 
@@ -147,6 +151,7 @@ static void add_context(struct adding *a, uint32_t context)
 	add_own(a, context);
 	if (!context__is_complete_grain(c))
 		return;
+#pragma GCC unroll 8
 	for (p = 0; p < GRAIN_PROBLEM_COUNT; p++) {
 		if (!g->worst[p])
 			continue;
@@ -168,6 +173,7 @@ static void add_group(struct adding *a, uint32_t member)
 	row->grains += from->grains;
 	row->strength += from->strength;
 	take_times(a, from->first, from->last);
+#pragma GCC unroll 8
 	for (p = 0; p < GRAIN_PROBLEM_COUNT; p++) {
 		if (!g->worst[p])
 			continue;

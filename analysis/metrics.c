@@ -16,7 +16,8 @@ double metrics__median(uint64_t *values, size_t n)
 {
 	if (n == 2)
 		return ((double)values[0] + (double)values[1]) / 2;
-	qsort(values, n, sizeof *values, ascending);
+	if (n > 1)
+		qsort(values, n, sizeof *values, ascending);
 	if (n % 2)
 		return (double)values[n / 2];
 	return ((double)values[n / 2 - 1] + (double)values[n / 2]) / 2;

@@ -25,7 +25,7 @@ struct wait {
 
 struct siblings {
 	struct grain_graph *graph;
-	uint64_t *reach;      /* per context: the heaviest path in it and its descendants ends here */
+	uint64_t *span;	      /* per context: of the heaviest path in it and its descendants */
 	struct wait *waits;   /* per join */
 	struct sibling *list; /* of the present parent */
 	uint64_t *values;
@@ -49,10 +49,12 @@ static int by_join(const void *a, const void *b)
 }
 
 /*
- * Children have larger indices than their parents: one pass down suffices.
+ * Where the heaviest path in a context and its descendants ends, and so how
+ * long it is. Children have larger indices than their parents: one pass down
+ * suffices.
  * Returns the most children that any context has; counts them in `count`.
  */
-static size_t find_reach(struct siblings *s, uint32_t *count)
+static size_t find_spans(struct siblings *s, uint32_t *count)
 {
 	struct grain_graph *g = s->graph;
 	size_t i, largest = 0;
@@ -63,23 +65,19 @@ static size_t find_reach(struct siblings *s, uint32_t *count)
 			 family = g->totals.runtime_tasks ? context__parent(g, c) : parent;
 
 		if (i >= NEAR && g->contexts[i - NEAR].parent != GRAIN_NONE) {
-			__builtin_prefetch(&s->reach[g->contexts[i - NEAR].parent], 1);
+			__builtin_prefetch(&s->span[g->contexts[i - NEAR].parent], 1);
 			__builtin_prefetch(&count[g->contexts[i - NEAR].parent], 1);
 		}
 		c->cost_ns = c->load_balance = NAN;
-		if (s->reach[i] < g->path_end[i])
-			s->reach[i] = g->path_end[i];
-		if (parent != GRAIN_NONE && s->reach[parent] < s->reach[i])
-			s->reach[parent] = s->reach[i];
+		if (s->span[i] < g->path_end[i])
+			s->span[i] = g->path_end[i];
+		if (parent != GRAIN_NONE && s->span[parent] < s->span[i])
+			s->span[parent] = s->span[i];
+		s->span[i] -= g->path_start[i];
 		if (c->kind == GRAIN_TASK && family != GRAIN_NONE && ++count[family] > largest)
 			largest = count[family];
 	}
 	return largest;
-}
-
-static uint64_t own_span(const struct siblings *s, uint32_t context)
-{
-	return s->reach[context] - s->graph->path_start[context];
 }
 
 static void measure_benefit(struct siblings *s, const struct sibling *group, size_t n, uint32_t parent)
@@ -117,7 +115,7 @@ static void measure_balance(struct siblings *s, const struct sibling *group, siz
 			return;
 		if (c->exec_ns > longest)
 			longest = c->exec_ns;
-		s->values[i] = own_span(s, group[i].context);
+		s->values[i] = s->span[group[i].context];
 	}
 	middle = metrics__median(s->values, n);
 	if (middle == 0)
@@ -142,8 +140,8 @@ static void measure_excess(struct siblings *s, const struct sibling *group, size
 	for (i = 0; i < n; i++) {
 		if (g->contexts[group[i].context].flags & CONTEXT_INCOMPLETE)
 			return;
-		sum += (double)own_span(s, group[i].context);
-		if (own_span(s, group[i].context) > own_span(s, longest))
+		sum += (double)s->span[group[i].context];
+		if (s->span[group[i].context] > s->span[longest])
 			longest = group[i].context;
 	}
 	definition = g->contexts[longest].definition;
@@ -151,9 +149,9 @@ static void measure_excess(struct siblings *s, const struct sibling *group, size
 	    (g->contexts[parent].kind == GRAIN_TASK && g->contexts[parent].definition == definition))
 		return;
 	im = &g->imbalance[definition == GRAIN_NONE ? g->definition_count : definition];
-	excess = (double)own_span(s, longest) - sum / (double)n;
+	excess = (double)s->span[longest] - sum / (double)n;
 	if (excess > im->longest_ns - im->mean_ns) {
-		im->longest_ns = (double)own_span(s, longest);
+		im->longest_ns = (double)s->span[longest];
 		im->mean_ns = sum / (double)n;
 		im->members = (uint32_t)n;
 		im->worst = longest;
@@ -297,7 +295,7 @@ static void fetch_family(const struct siblings *s, uint32_t parent)
 			__builtin_prefetch(&g->contexts[item->ref].flags);
 			__builtin_prefetch(&g->contexts[item->ref].exec_ns);
 			__builtin_prefetch(&g->contexts[item->ref].load_balance, 1);
-			__builtin_prefetch(&s->reach[item->ref]);
+			__builtin_prefetch(&s->span[item->ref]);
 		} else if (item->kind == GRAIN_JOIN) {
 			__builtin_prefetch(&s->waits[item->ref], 1);
 		}
@@ -333,9 +331,9 @@ int graph__measure_siblings(struct grain_graph *graph)
 	if (error == 0)
 		error = memory__array(&graph->memory, n, sizeof *count, (void **)&count);
 	if (error == 0)
-		error = memory__array(&graph->memory, n, sizeof *s.reach, (void **)&s.reach);
+		error = memory__array(&graph->memory, n, sizeof *s.span, (void **)&s.span);
 	if (error == 0)
-		family = find_reach(&s, count);
+		family = find_spans(&s, count);
 	memory__release(&graph->memory, (void **)&count, n, sizeof *count);
 	if (error == 0)
 		error = memory__array(&graph->memory, graph->join_count, sizeof *s.waits, (void **)&s.waits);
@@ -351,7 +349,7 @@ int graph__measure_siblings(struct grain_graph *graph)
 		error = find_adopted(&s);
 	if (error == 0)
 		measure_all(&s);
-	memory__release(&graph->memory, (void **)&s.reach, n, sizeof *s.reach);
+	memory__release(&graph->memory, (void **)&s.span, n, sizeof *s.span);
 	memory__release(&graph->memory, (void **)&s.waits, graph->join_count, sizeof *s.waits);
 	memory__release(&graph->memory, (void **)&s.list, family, sizeof *s.list);
 	memory__release(&graph->memory, (void **)&s.values, family, sizeof *s.values);

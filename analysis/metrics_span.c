@@ -53,6 +53,7 @@ struct span {
 	struct meeting *ends; /* of regions: all members done */
 	struct walk *walks;
 	uint32_t ready; /* contexts that can go on, a stack */
+	size_t waiting; /* contexts that have not started */
 };
 
 static void go_on(struct span *s, uint32_t context)
@@ -84,6 +85,7 @@ static void start(struct span *s, uint32_t context, uint64_t path, uint64_t burd
 	if (w->started)
 		return;
 	w->started = true;
+	s->waiting--;
 	w->burdened = burdened;
 	w->start = w->path = path;
 	__builtin_prefetch(&s->graph->items[w->item]);
@@ -305,6 +307,7 @@ static void expect(struct span *s)
 	size_t i;
 
 	s->ready = GRAIN_NONE;
+	s->waiting = g->context_count;
 	for (i = 0; i < g->context_count; i++) {
 		const struct context *c = &g->contexts[i];
 
@@ -385,7 +388,7 @@ static void run(struct span *s)
 	const struct grain_graph *g = s->graph;
 	size_t i;
 
-	for (i = 0; i < g->context_count; i++) {
+	for (i = 0; i < g->context_count && s->waiting; i++) {
 		if (g->contexts[i].parent == GRAIN_NONE)
 			start(s, (uint32_t)i, 0, 0);
 		drain(s);
@@ -401,7 +404,7 @@ static void run(struct span *s)
 			release(s, &s->ends[i]);
 		drain(s);
 	}
-	for (i = 0; i < g->context_count; i++) {
+	for (i = 0; i < g->context_count && s->waiting; i++) {
 		start(s, (uint32_t)i, 0, 0);
 		drain(s);
 	}
@@ -414,9 +417,7 @@ struct position {
 
 static struct position after_end(const struct grain_graph *g, uint32_t context)
 {
-	const struct context *c = &g->contexts[context];
-
-	return (struct position){.context = context, .item = c->first_item + c->item_count};
+	return (struct position){context, g->contexts[context].first_item + g->contexts[context].item_count};
 }
 
 /* The path came from what ends the context to where that is joined. */

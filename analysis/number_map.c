@@ -1,33 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "analysis/number_map.h"
-#include "analysis/grain.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-static size_t slot_of(const struct number_map *map, uint64_t key)
-{
-	key ^= map->seed;
-	key = (key ^ key >> 33) * 0xff51afd7ed558ccdull;
-	key = (key ^ key >> 33) * 0xc4ceb9fe1a85ec53ull;
-	return (size_t)(key ^ key >> 33) & (map->size - 1);
-}
-
-uint32_t number_map__get(const struct number_map *map, uint64_t key)
-{
-	if (map->size == 0)
-		return GRAIN_NONE;
-	for (size_t i = slot_of(map, key);; i = (i + 1) & (map->size - 1)) {
-		if (map->slots[i].value == GRAIN_NONE || map->slots[i].key == key)
-			return map->slots[i].value;
-	}
-}
-
 static void insert(struct number_map *map, uint64_t key, uint32_t value)
 {
-	size_t i = slot_of(map, key);
+	size_t i = number_map__home(map, key);
 
 	while (map->slots[i].value != GRAIN_NONE && map->slots[i].key != key)
 		i = (i + 1) & (map->size - 1);
@@ -73,16 +54,17 @@ void number_map__remove(struct number_map *map, uint64_t key)
 {
 	size_t hole, i;
 
-	if (map->size == 0)
+	if (map->used == 0)
 		return;
-	for (hole = slot_of(map, key); map->slots[hole].key != key || map->slots[hole].value == GRAIN_NONE;
+	for (hole = number_map__home(map, key);
+	     map->slots[hole].key != key || map->slots[hole].value == GRAIN_NONE;
 	     hole = (hole + 1) & (map->size - 1)) {
 		if (map->slots[hole].value == GRAIN_NONE)
 			return;
 	}
 	for (i = (hole + 1) & (map->size - 1); map->slots[i].value != GRAIN_NONE;
 	     i = (i + 1) & (map->size - 1)) {
-		size_t home = slot_of(map, map->slots[i].key);
+		size_t home = number_map__home(map, map->slots[i].key);
 
 		if (((i - home) & (map->size - 1)) >= ((i - hole) & (map->size - 1))) {
 			map->slots[hole] = map->slots[i];

@@ -3,6 +3,8 @@
 #ifndef GRAIND_NUMBER_MAP_H
 #define GRAIND_NUMBER_MAP_H
 
+#include "analysis/grain.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,7 +20,25 @@ struct number_map {
 	uint64_t seed;
 };
 
-uint32_t number_map__get(const struct number_map *map, uint64_t key); /* GRAIN_NONE when absent */
+static inline size_t number_map__home(const struct number_map *map, uint64_t key)
+{
+	key ^= map->seed;
+	key = (key ^ key >> 33) * 0xff51afd7ed558ccdull;
+	key = (key ^ key >> 33) * 0xc4ceb9fe1a85ec53ull;
+	return (size_t)(key ^ key >> 33) & (map->size - 1);
+}
+
+/* GRAIN_NONE when absent. */
+static inline uint32_t number_map__get(const struct number_map *map, uint64_t key)
+{
+	if (map->used == 0)
+		return GRAIN_NONE;
+	for (size_t i = number_map__home(map, key);; i = (i + 1) & (map->size - 1)) {
+		if (map->slots[i].value == GRAIN_NONE || map->slots[i].key == key)
+			return map->slots[i].value;
+	}
+}
+
 /* Adds or replaces; value must not be GRAIN_NONE. -ENOMEM. */
 int number_map__put(struct number_map *map, uint64_t key, uint32_t value);
 void number_map__remove(struct number_map *map, uint64_t key);

@@ -27,6 +27,18 @@ static const char *kind_of(const struct grain_graph *g, size_t definition, int k
 		       : "task";
 }
 
+/* What of it is on the heaviest path. */
+static uint64_t critical_of(const struct grain_graph *g, const struct context *c)
+{
+	uint64_t ns = 0;
+	uint32_t k;
+
+	for (k = c->first_item; k < c->first_item + c->item_count; k++)
+		if (g->items[k].kind == GRAIN_FRAGMENT && g->items[k].flags & ITEM_CRITICAL)
+			ns += g->items[k].own_ns;
+	return ns;
+}
+
 static void add(const struct grain_graph *g, struct row *row, const struct context *c)
 {
 	struct grain_profile *p = &row->profile;
@@ -35,6 +47,8 @@ static void add(const struct grain_graph *g, struct row *row, const struct conte
 	p->instances++;
 	p->leaves += !!(c->flags & CONTEXT_LEAF);
 	p->undeferred += !!(c->flags & CONTEXT_UNDEFERRED);
+	if (c->flags & CONTEXT_CRITICAL)
+		p->critical_path_ns += critical_of(g, c);
 	if (c->flags & CONTEXT_INCOMPLETE) {
 		p->incomplete++;
 		return;
@@ -49,22 +63,6 @@ static void add(const struct grain_graph *g, struct row *row, const struct conte
 	running_stat__add(&row->wait, c->wait_ns);
 	for (k = 0; k < GRAIN_PROBLEM_COUNT; k++)
 		p->problem_grains[k] += c->problems >> k & 1;
-}
-
-static void add_critical(const struct grain_graph *g, struct row *rows)
-{
-	size_t i;
-	uint32_t k;
-
-	for (i = 0; i < g->context_count; i++) {
-		const struct context *c = &g->contexts[i];
-
-		if (!(c->flags & CONTEXT_CRITICAL) || !context__is_grain(c))
-			continue;
-		for (k = c->first_item; k < c->first_item + c->item_count; k++)
-			if (g->items[k].kind == GRAIN_FRAGMENT && g->items[k].flags & ITEM_CRITICAL)
-				row_of(g, rows, c)->profile.critical_path_ns += g->items[k].own_ns;
-	}
 }
 
 static int by_exec(const void *a, const void *b)
@@ -176,10 +174,8 @@ int graph__profile(struct grain_graph *g)
 		if (error == 0)
 			error = tasking__count(g, (uint32_t)i);
 	}
-	if (error == 0) {
-		add_critical(g, rows);
+	if (error == 0)
 		error = keep_rows(g, rows);
-	}
 	if (error == 0)
 		error = keep_levels(g, &levels);
 	if (error == 0)

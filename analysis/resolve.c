@@ -47,35 +47,9 @@ int resolver__grow(void *array_pointer, size_t count, size_t *capacity, size_t e
 	return 0;
 }
 
-struct event *resolver__emit(struct resolver *r, const struct thread *t, enum event_kind kind, uint32_t id)
+int resolver__more_frames(struct resolver *r, struct thread *t)
 {
-	struct event *e = event_stream__push(r->stream, r->budget);
-
-	if (!e)
-		return NULL;
-	e->time_ns = r->now;
-	e->tid = t->tid;
-	e->cpu = t->cpu;
-	e->kind = (uint8_t)kind;
-	e->id = id;
-	return e;
-}
-
-int resolver__push(struct resolver *r, struct thread *t, struct frame frame)
-{
-	if (t->depth == t->capacity) {
-		int error = resolver__grow(&t->frames, t->depth, &t->capacity, sizeof(*t->frames), r->budget);
-
-		if (error)
-			return error;
-	}
-	t->frames[t->depth++] = frame;
-	if (!t->dirty) {
-		t->dirty = true;
-		t->next_dirty = r->first_dirty;
-		r->first_dirty = (uint32_t)(t - r->threads);
-	}
-	return 0;
+	return resolver__grow(&t->frames, t->depth, &t->capacity, sizeof(*t->frames), r->budget);
 }
 
 int resolver__new_task(struct resolver *r, unsigned trouble, uint32_t *out)

@@ -140,11 +140,12 @@ static int wait_end(struct resolver *r, struct thread *t, const struct trace_rec
 	error = frames__close_to(r, t, at + 1);
 	/* Closing a wait at a region's end above this one may have closed more. */ if (!error &&
 											t->depth == at + 1) {
-		struct frame ended = t->frames[at];
+		/* It stays where it is until another is pushed. */
+		const struct frame *ended = &t->frames[at];
 
 		error = frames__end_wait(r, t, true);
-		if (!error && ended.then)
-			return go_on(r, t, &ended);
+		if (!error && ended->then)
+			return go_on(r, t, ended);
 	}
 	if (!error && rec->arg == TRACE_WAIT_REGION_END && t->depth == at && t->depth &&
 	    frames__top(t)->kind == FRAME_MEMBER)

@@ -110,13 +110,13 @@ uint8_t frames__wait_name(uint8_t wait)
 
 int frames__end_wait(struct resolver *r, struct thread *t, bool seen)
 {
-	struct frame f = t->frames[t->depth - 1];
+	uint8_t wait = t->frames[t->depth - 1].wait;
 	struct event *e;
 	int error = 0;
 
-	if (r->cancels && f.wait == TRACE_WAIT_TASKGROUP)
+	if (r->cancels && wait == TRACE_WAIT_TASKGROUP)
 		error = groups__end(r, t, seen);
-	else if (r->cancels && f.wait == TRACE_WAIT_REGION_END && seen && t->depth > 1 &&
+	else if (r->cancels && wait == TRACE_WAIT_REGION_END && seen && t->depth > 1 &&
 		 t->frames[t->depth - 2].kind == FRAME_MEMBER)
 		error = groups__region_joined(r, t, t->frames[t->depth - 2].id);
 	if (error)
@@ -124,7 +124,7 @@ int frames__end_wait(struct resolver *r, struct thread *t, bool seen)
 	e = resolver__emit(r, t, EVENT_WAIT_END, GRAIN_NONE);
 	if (!e)
 		return -E2BIG;
-	e->sub = frames__wait_name(f.wait);
+	e->sub = frames__wait_name(wait);
 	t->depth--;
 	return 0;
 }
@@ -157,14 +157,14 @@ static const struct frame *creation_around(const struct thread *t, uint32_t task
 
 int frames__end_task(struct resolver *r, struct thread *t)
 {
-	struct frame f = t->frames[t->depth - 1];
-	const struct frame *creation = f.resumed ? creation_around(t, f.id) : NULL;
+	const struct frame *f = &t->frames[t->depth - 1],
+			   *creation = f->resumed ? creation_around(t, f->id) : NULL;
 
-	if (creation && !(r->stream->task_trouble[f.id] & EVENT_TROUBLE_NO_END))
+	if (creation && !(r->stream->task_trouble[f->id] & EVENT_TROUBLE_NO_END))
 		set_undeferred(r, creation, true);
-	if (!resolver__emit(r, t, EVENT_TASK_END, f.id))
+	if (!resolver__emit(r, t, EVENT_TASK_END, f->id))
 		return -E2BIG;
-	if (f.kind == FRAME_UNDEFERRED && !resolver__emit(r, t, EVENT_CREATE_END, f.id))
+	if (f->kind == FRAME_UNDEFERRED && !resolver__emit(r, t, EVENT_CREATE_END, f->id))
 		return -E2BIG;
 	t->depth--;
 	return 0;

@@ -204,8 +204,38 @@ int resolver__thread_ends(struct resolver *r, struct thread *t);
 /* Makes room for one more element in an array that holds `count`. */
 int resolver__grow(void *array_pointer, size_t count, size_t *capacity, size_t element_bytes,
 		   struct budget *budget);
-struct event *resolver__emit(struct resolver *r, const struct thread *t, enum event_kind kind, uint32_t id);
-int resolver__push(struct resolver *r, struct thread *t, struct frame frame);
+/* The event at the present time; NULL: no memory. */
+static inline struct event *resolver__emit(struct resolver *r, const struct thread *t, enum event_kind kind,
+					   uint32_t id)
+{
+	struct event *e = event_stream__push(r->stream, r->budget);
+
+	if (!e)
+		return NULL;
+	e->time_ns = r->now;
+	e->tid = t->tid;
+	e->cpu = t->cpu;
+	e->kind = (uint8_t)kind;
+	e->id = id;
+	return e;
+}
+
+int resolver__more_frames(struct resolver *r, struct thread *t);
+static inline int resolver__push(struct resolver *r, struct thread *t, struct frame frame)
+{
+	int error = t->depth == t->capacity ? resolver__more_frames(r, t) : 0;
+
+	if (error)
+		return error;
+	t->frames[t->depth++] = frame;
+	if (!t->dirty) {
+		t->dirty = true;
+		t->next_dirty = r->first_dirty;
+		r->first_dirty = (uint32_t)(t - r->threads);
+	}
+	return 0;
+}
+
 int resolver__new_task(struct resolver *r, unsigned trouble, uint32_t *out);
 int resolver__map(struct resolver *r, struct number_map *map, uint64_t key, uint32_t value);
 static inline int resolver__unmatched_end(struct resolver *r)

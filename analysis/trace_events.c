@@ -2,6 +2,7 @@
 #include "analysis/trace_events.h"
 #include "analysis/large.h"
 #include "analysis/resolver.h"
+#include "analysis/trace_columns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -281,24 +282,72 @@ int trace_events__finish(struct trace_events *e)
 	return error;
 }
 
-static uint64_t get64(const char *column, size_t i)
-{
-	uint64_t v;
+/* Sites and threads of a chunk's tables by place: each is looked up once. */
+struct places {
+	uint32_t *sites, *threads;
+};
 
-	memcpy(&v, column + i * 8, 8);
-	return v;
+static void free_places(struct places *places)
+{
+	free(places->sites);
+	free(places->threads);
 }
 
-static uint32_t get32(const char *column, size_t i)
+static int find_places(struct trace_events *e, const struct trace_columns_read *c, struct places *places)
 {
-	uint32_t v;
+	uint32_t sites = c->column[COLUMN_SITE].values, threads = c->column[COLUMN_TID].values;
+	int error = 0;
 
-	memcpy(&v, column + i * 4, 4);
-	return v;
+	places->sites = malloc((sites + 1) * sizeof(*places->sites));
+	places->threads = malloc((threads + 1) * sizeof(*places->threads));
+	if (!places->sites || !places->threads)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < sites && !error; i++)
+		error = find_site(e, trace_columns__entry(c, COLUMN_SITE, i), &places->sites[i]);
+	for (uint32_t i = 0; i < threads && !error; i++)
+		error = find_thread(e, (uint32_t)trace_columns__entry(c, COLUMN_TID, i), &places->threads[i]);
+	return error;
 }
 
-/* The wait for a lock began at another time than that of its record: two
- * records of one. */
+#define BLOCK 256 /* events whose columns are in the nearest cache */
+
+/* The values of some events, column by column; of sites and threads their indices. */
+struct block {
+	uint64_t column[TRACE_COLUMNS][BLOCK];
+};
+
+static int load_block(struct trace_events *e, const struct trace_columns_read *c, const struct places *places,
+		      size_t from, size_t n, struct block *b)
+{
+	int error = 0;
+
+	for (int k = 0; k < TRACE_COLUMNS; k++) {
+		if (k == COLUMN_SITE || k == COLUMN_TID)
+			trace_columns__numbers(c, (enum trace_column)k, from, n, b->column[k]);
+		else
+			trace_columns__values(c, (enum trace_column)k, from, n, b->column[k]);
+	}
+	for (size_t i = 0; i < n && !error; i++) {
+		uint64_t *site = &b->column[COLUMN_SITE][i], *thread = &b->column[COLUMN_TID][i];
+		uint32_t site_index, thread_index;
+
+		if (c->column[COLUMN_SITE].table)
+			site_index = places->sites[*site];
+		else
+			error = find_site(e, *site, &site_index);
+		if (c->column[COLUMN_TID].table)
+			thread_index = places->threads[*thread];
+		else if (!error)
+			error = find_thread(e, (uint32_t)*thread, &thread_index);
+		if (!error) {
+			*site = site_index;
+			*thread = thread_index;
+		}
+	}
+	return error;
+}
+
+/* The wait for a lock began at another time than that of its record: two records of one. */
 static void add_lock_begin(struct trace_events *e, struct trace_record *got)
 {
 	e->window[e->count++] = *got;
@@ -307,94 +356,91 @@ static void add_lock_begin(struct trace_events *e, struct trace_record *got)
 		got->time_ns = got->extra;
 }
 
-struct columns {
-	const char *time, *key, *site, *frame, *tid, *arg, *cpu, *kind, *flags, *extra;
-};
-
-static void find_columns(struct columns *c, const char *at, size_t n, bool extra)
+static int add_block(struct trace_events *e, const struct block *b, size_t n, bool zigzag, uint64_t *now,
+		     char why[128])
 {
-	c->time = at;
-	c->key = c->time + n * 8;
-	c->site = c->key + n * 8;
-	c->frame = c->site + n * 8;
-	c->tid = c->frame + n * 8;
-	c->arg = c->tid + n * 4;
-	c->cpu = c->arg + n * 4;
-	c->kind = c->cpu + n * 2;
-	c->flags = c->kind + n;
-	c->extra = extra ? c->flags + n : NULL;
-}
-
-static int refuse(char why[128], const char *format, ...) __attribute__((format(printf, 2, 3)));
-static int refuse(char why[128], const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(why, 128, format, args);
-	va_end(args);
-	return -EBADMSG;
-}
-
-static int add_all(struct trace_events *e, const struct columns *c, size_t n, uint64_t now, char why[128])
-{
-	int error = 0;
-
 	for (size_t i = 0; i < n; i++) {
-		struct trace_record *rec = &e->window[e->count];
+		struct trace_record *rec = &e->window[e->count++];
+		uint64_t step = b->column[COLUMN_TIME][i];
 
-		now += get64(c->time, i);
-		if (now > INT64_MAX)
-			return refuse(why, "an event at a time that no clock shows");
-		rec->time_ns = now;
-		rec->key = get64(c->key, i);
-		rec->frame = get64(c->frame, i);
-		rec->extra = c->extra ? get64(c->extra, i) : 0;
-		rec->arg = get32(c->arg, i);
-		memcpy(&rec->cpu, c->cpu + i * 2, 2);
-		rec->kind = (uint8_t)c->kind[i];
-		rec->flags = (uint8_t)c->flags[i] & TRACE_F_FAULT;
-		error = find_site(e, get64(c->site, i), &rec->site);
-		if (!error)
-			error = find_thread(e, get32(c->tid, i), &rec->thread);
-		if (error)
-			break;
-		e->count++;
-		e->stream->truth.events++;
+		*now += zigzag ? step >> 1 ^ (0 - (step & 1)) : step;
+		if (*now > INT64_MAX) {
+			snprintf(why, 128, "an event at a time that no clock shows");
+			return -EBADMSG;
+		}
+		rec->time_ns = *now;
+		rec->key = b->column[COLUMN_KEY][i];
+		rec->frame = b->column[COLUMN_FRAME][i];
+		rec->extra = b->column[COLUMN_EXTRA][i];
+		rec->site = (uint32_t)b->column[COLUMN_SITE][i];
+		rec->thread = (uint32_t)b->column[COLUMN_TID][i];
+		rec->arg = (uint32_t)b->column[COLUMN_ARG][i];
+		rec->cpu = (uint16_t)b->column[COLUMN_CPU][i];
+		rec->kind = (uint8_t)b->column[COLUMN_KIND][i];
+		rec->flags = (uint8_t)b->column[COLUMN_FLAGS][i] & TRACE_F_FAULT;
 		if (rec->kind == TRACE_LOCK_WAIT)
 			add_lock_begin(e, rec);
+	}
+	e->stream->truth.events += n;
+	return 0;
+}
+
+static int add_all(struct trace_events *e, const struct trace_columns_read *c, const struct places *places,
+		   char why[128])
+{
+	uint64_t now = c->base_ns;
+	struct block block;
+	int error = 0;
+
+	for (size_t from = 0; from < c->count && !error; from += BLOCK) {
+		size_t n = c->count - from < BLOCK ? c->count - from : BLOCK;
+
+		error = load_block(e, c, places, from, n, &block);
+		if (!error)
+			error = add_block(e, &block, n, c->zigzag, &now, why);
 	}
 	return error;
 }
 
+/* The number of waits for locks among the events, or that of an unknown kind, negated. */
+static long check_kinds(const struct trace_columns_read *c)
+{
+	uint64_t kinds[BLOCK];
+	long locks = 0;
+
+	for (size_t from = 0; from < c->count; from += BLOCK) {
+		size_t n = c->count - from < BLOCK ? c->count - from : BLOCK;
+
+		trace_columns__values(c, COLUMN_KIND, from, n, kinds);
+		for (size_t i = 0; i < n; i++) {
+			if (kinds[i] - 1 >= TRACE_KIND_MAX - 1)
+				return -1 - (long)(uint8_t)kinds[i];
+			locks += kinds[i] == TRACE_LOCK_WAIT;
+		}
+	}
+	return locks;
+}
+
 int trace_events__chunk(struct trace_events *e, const char *raw, size_t bytes, char why[128])
 {
-	struct trace_events_head head;
-	struct columns columns;
-	size_t n, event_bytes, locks = 0;
-	int error;
+	struct trace_columns_read columns;
+	struct places places = {NULL, NULL};
+	int error = trace_columns__find(&columns, raw, bytes, why);
+	long locks;
 
-	if (bytes < sizeof(head))
-		return refuse(why, "a chunk of events without its head");
-	memcpy(&head, raw, sizeof(head));
-	n = head.count;
-	if (head.columns & ~(uint32_t)TRACE_COLUMN_EXTRA)
-		return refuse(why, "columns of events that are not known; was it written "
-				   "by a newer graind?");
-	event_bytes = TRACE_EVENT_COLUMN_BYTES - (head.columns & TRACE_COLUMN_EXTRA ? 0 : sizeof(uint64_t));
-	if (n > TRACE_CHUNK_MAX_EVENTS || bytes != sizeof(head) + n * event_bytes)
-		return refuse(why, "a chunk whose length does not fit its %u events", head.count);
-	find_columns(&columns, raw + sizeof(head), n, head.columns & TRACE_COLUMN_EXTRA);
-	for (size_t i = 0; i < n; i++) {
-		uint8_t kind = (uint8_t)columns.kind[i];
-
-		if (kind < 1 || kind >= TRACE_KIND_MAX)
-			return refuse(why, "an event of unknown kind %u; was it written by a newer graind?",
-				      kind);
-		locks += kind == TRACE_LOCK_WAIT;
+	if (error)
+		return error;
+	locks = check_kinds(&columns);
+	if (locks < 0) {
+		snprintf(why, 128, "an event of unknown kind %ld; was it written by a newer graind?",
+			 -1 - locks);
+		return -EBADMSG;
 	}
-	error = grow_window(e, n + locks);
+	error = grow_window(e, columns.count + (size_t)locks);
 	if (!error)
-		error = add_all(e, &columns, n, head.base_ns, why);
+		error = find_places(e, &columns, &places);
+	if (!error)
+		error = add_all(e, &columns, &places, why);
+	free_places(&places);
 	return error ? error : settle(e, KEEP);
 }

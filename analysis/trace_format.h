@@ -80,6 +80,10 @@ struct trace_chunk {
  *   uint16_t cpu
  *   uint8_t  kind, flags
  *   uint64_t extra  only with TRACE_COLUMN_EXTRA; else all 0
+ * With TRACE_COLUMNS_PACKED all ten columns, in the order time, key, site,
+ * frame, tid, arg, cpu, kind, flags, extra, have a struct trace_column_head and
+ * are as narrow as that says; a time's difference d is (d << 1) ^ (d >> 63), so
+ * that small ones are small numbers with either sign.
  * Events are ordered by time within one (chunk, cpu) only nearly; a reader
  * sorts by time. An event that causes another has the smaller time.
  */
@@ -89,7 +93,17 @@ struct trace_events_head {
 	uint64_t base_ns;
 };
 
-enum trace_columns { TRACE_COLUMN_EXTRA = 1 };
+enum trace_columns { TRACE_COLUMN_EXTRA = 1, TRACE_COLUMNS_PACKED = 2 };
+
+/*
+ * Followed by `values` numbers of 8 bytes, the table, and by one number of
+ * `width` bytes (0: all are 0; 1, 2, 4, 8) for each event: its value or, with a
+ * table (width 1 or 2), the value's place in that.
+ */
+struct trace_column_head {
+	uint32_t width, values;
+};
+#define TRACE_COLUMNS 10
 
 #define TRACE_EVENT_COLUMN_BYTES (5 * 8 + 2 * 4 + 2 + 1 + 1)
 #define TRACE_CHUNK_MAX_EVENTS 65536u
@@ -258,7 +272,9 @@ _Static_assert(offsetof(struct trace_header, flags) == 24, "trace header flags")
 _Static_assert(sizeof(struct trace_chunk) == 32, "trace chunk");
 _Static_assert(offsetof(struct trace_chunk, header_crc) == 28, "trace chunk crc");
 _Static_assert(sizeof(struct trace_events_head) == 16, "events head");
-_Static_assert(TRACE_CHUNK_MAX_EVENTS *TRACE_EVENT_COLUMN_BYTES + 16 <= TRACE_CHUNK_MAX_RAW,
+_Static_assert(sizeof(struct trace_column_head) == 8, "column head");
+_Static_assert(TRACE_CHUNK_MAX_EVENTS *TRACE_EVENT_COLUMN_BYTES + 16 + TRACE_COLUMNS * 8 <=
+		       TRACE_CHUNK_MAX_RAW,
 	       "largest events chunk");
 
 #endif

@@ -295,14 +295,15 @@ static int next_chunk(struct trace_reader *r, bool *ended)
  * is found when they are read. */
 static uint64_t count_events(struct trace_reader *r, uint64_t offset)
 {
-	const uint64_t least = TRACE_EVENT_COLUMN_BYTES - sizeof(uint64_t);
+	/* What an event usually takes where columns are packed. */
+	const uint64_t usual = 16;
 	struct trace_chunk head;
 	uint64_t count = 0;
 
 	while (pread(r->fd, &head, sizeof(head), (off_t)offset) == sizeof(head) &&
 	       head.magic == TRACE_CHUNK_MAGIC && head.raw_bytes <= TRACE_CHUNK_MAX_RAW) {
 		if (head.type == TRACE_CHUNK_EVENTS)
-			count += head.raw_bytes / least;
+			count += head.raw_bytes / usual;
 		offset += sizeof(head) + head.stored_bytes;
 	}
 	return count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What if: work and span with the fragments of one definition scaled, and the bounds that follow. */
 #include "analysis/grain_whatif.h"
-#include "analysis/metrics.h"
+#include "analysis/whatif_walk.h"
 
 #include <errno.h>
 #include <math.h>
@@ -35,6 +35,23 @@ static uint64_t whole(double ns)
 	return (uint64_t)ceil(fmin(ns, 2 * LONGEST_NS));
 }
 
+static int weigh(const struct grain_graph *g, const struct metrics_scale *scale, struct grain_whatif *w)
+{
+	int found = whatif_walk__run(g, scale, &w->work_ns, &w->span_ns);
+	size_t i;
+	uint32_t k;
+
+	if (found)
+		return found < 0 ? found : 0;
+	w->work_ns = 0;
+	for (i = 0; i < g->context_count; i++)
+		for (k = g->contexts[i].first_item; k < g->contexts[i].first_item + g->contexts[i].item_count;
+		     k++)
+			if (g->items[k].kind == GRAIN_FRAGMENT)
+				w->work_ns += metrics__scaled(g, scale, (uint32_t)i, &g->items[k]);
+	return metrics__scaled_span(g, scale, &w->span_ns);
+}
+
 int grain_graph__whatif(const struct grain_graph *g, uint32_t definition, double factor, uint32_t cores,
 			struct grain_whatif *out)
 {
@@ -42,18 +59,11 @@ int grain_graph__whatif(const struct grain_graph *g, uint32_t definition, double
 	const struct grain_totals *t = &g->totals;
 	struct grain_whatif w = {0};
 	double before, after;
-	size_t i;
-	uint32_t k;
 	int error;
 
 	if (definition >= g->definition_count || !is_possible(g, factor) || !cores)
 		return -EINVAL;
-	for (i = 0; i < g->context_count; i++)
-		for (k = g->contexts[i].first_item; k < g->contexts[i].first_item + g->contexts[i].item_count;
-		     k++)
-			if (g->items[k].kind == GRAIN_FRAGMENT)
-				w.work_ns += metrics__scaled(g, &scale, (uint32_t)i, &g->items[k]);
-	error = metrics__scaled_span(g, &scale, &w.span_ns);
+	error = weigh(g, &scale, &w);
 	if (error < 0)
 		return error;
 	before = most(t->work_ns, t->span_ns, cores);

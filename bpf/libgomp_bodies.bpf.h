@@ -22,7 +22,7 @@ struct body {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 16384);
+	__uint(max_entries, 4096);
 	__type(key, struct body_key);
 	__type(value, struct body);
 } bodies SEC(".maps");

@@ -10,6 +10,9 @@
 
 /* What is needed so many steps later is fetched already. */
 #define AHEAD 16
+/* Sorting: so many fragments are in a part of them; parts of more than that are large. */
+#define USUAL_PART 8
+#define LARGE_PART 256
 
 struct fragment {
 	uint64_t start_ns, end_ns; /* from the start of the recording */
@@ -171,21 +174,73 @@ static unsigned bits_of(uint64_t value)
 	return value ? 64 - (unsigned)__builtin_clzll(value) : 0;
 }
 
+static uint64_t key_of(const struct fragment *x, unsigned bits)
+{
+	return (uint64_t)x->thread << bits | x->start_ns;
+}
+
+/* Stable, and quick for a few. */
+static void insert_all(struct radix_pair *pairs, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		struct radix_pair x = pairs[i];
+		size_t at = i;
+
+		for (; at && pairs[at - 1].key > x.key; at--)
+			pairs[at] = pairs[at - 1];
+		pairs[at] = x;
+	}
+}
+
+/*
+ * By key, `key_bits` long, `bits` of them for the start: into as many parts of equal
+ * width as mostly leaves a few in each, then part by part. Most come in an order
+ * in which that writes near to where it wrote before.
+ */
+static int sort_parts(const struct page_gather *g, unsigned bits, unsigned key_bits, struct radix_pair *order)
+{
+	unsigned part_bits = bits_of(g->count / USUAL_PART), shift;
+	uint32_t *past;
+	size_t parts, from = 0;
+	int error = 0;
+
+	part_bits = part_bits < key_bits ? part_bits : key_bits;
+	shift = key_bits - part_bits;
+	parts = (size_t)1 << part_bits;
+	past = calloc(parts + 1, sizeof(*past));
+	if (!past)
+		return -ENOMEM;
+	for (size_t i = 0; i < g->count; i++)
+		past[(key_of(&g->fragments[i], bits) >> shift) + 1]++;
+	for (size_t i = 0; i < parts; i++)
+		past[i + 1] += past[i];
+	for (size_t i = 0; i < g->count; i++) {
+		uint64_t key = key_of(&g->fragments[i], bits);
+
+		order[past[key >> shift]++] = (struct radix_pair){.key = key, .value = i};
+	}
+	for (size_t i = 0; i < parts && !error; from = past[i++]) {
+		if (past[i] - from <= LARGE_PART)
+			insert_all(order + from, past[i] - from);
+		else
+			error = radix__sort(order + from, past[i] - from);
+	}
+	free(past);
+	return error;
+}
+
 /* By thread, then by start, as they came where that is the same. */
 static int sort(const struct page_gather *g, size_t threads, struct radix_pair *order)
 {
-	unsigned bits = bits_of(g->last_start_ns);
-	bool at_once = bits + bits_of(threads) <= 64 && bits < 64;
+	unsigned bits = bits_of(g->last_start_ns), key_bits = bits + bits_of(threads);
 	int error;
 
-	for (size_t i = 0; i < g->count; i++) {
-		const struct fragment *x = &g->fragments[i];
-
-		order[i].key = x->start_ns | (at_once ? (uint64_t)x->thread << bits : 0);
-		order[i].value = i;
-	}
+	if (key_bits < 64)
+		return sort_parts(g, bits, key_bits, order);
+	for (size_t i = 0; i < g->count; i++)
+		order[i] = (struct radix_pair){.key = g->fragments[i].start_ns, .value = i};
 	error = radix__sort(order, g->count);
-	if (error || at_once)
+	if (error)
 		return error;
 	for (size_t i = 0; i < g->count; i++)
 		order[i].key = g->fragments[order[i].value].thread;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/common/trace_writer.h"
+#include "daemon/common/trace_columns.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,9 +16,10 @@
 
 #define TEXT_BYTES (256u << 10)
 #define LINE_BYTES (64u << 10)
-#define RAW_BYTES (sizeof(struct trace_events_head) + TRACE_CHUNK_MAX_EVENTS * TRACE_EVENT_COLUMN_BYTES)
+#define RAW_BYTES                                                                                            \
+	(sizeof(struct trace_events_head) + TRACE_COLUMNS * sizeof(struct trace_column_head) +               \
+	 TRACE_CHUNK_MAX_EVENTS * TRACE_EVENT_COLUMN_BYTES)
 
-/* Columns at their largest distance, in the order of the file. */
 struct columns {
 	uint64_t time[TRACE_CHUNK_MAX_EVENTS], key[TRACE_CHUNK_MAX_EVENTS];
 	uint64_t site[TRACE_CHUNK_MAX_EVENTS], frame[TRACE_CHUNK_MAX_EVENTS];
@@ -35,17 +37,15 @@ struct trace_writer {
 	uint64_t sequence;
 	uint64_t base_ns, last_ns;
 	uint32_t buffered; /* events */
-	bool extras;	   /* of them: any has an extra */
 	uint32_t text_used, text_lines;
 	struct trace_writer_stats stats;
 	ZSTD_CCtx *zstd;
 	char *packed; /* packed_bytes: the stored payload */
 	size_t packed_bytes;
 	char *text;
-	struct {
-		struct trace_events_head head;
-		struct columns columns;
-	} * raw;
+	char *raw; /* RAW_BYTES: the payload before it is compressed */
+	struct columns *columns;
+	struct column_packer *packer;
 };
 
 static int write_all(int fd, struct iovec *parts, int count, uint64_t offset)
@@ -132,35 +132,36 @@ static int flush_text(struct trace_writer *w)
 	return error;
 }
 
-/* Closes up the columns behind the head and writes them. */
 static int flush_events(struct trace_writer *w)
 {
-	struct columns *c = &w->raw->columns;
+	const struct trace_events_head head = {.count = w->buffered,
+					       .columns = TRACE_COLUMNS_PACKED,
+					       .base_ns = w->base_ns};
+	const struct columns *c = w->columns;
 	const struct {
-		void *at;
-		size_t bytes;
-	} columns[] = {{c->time, 8}, {c->key, 8}, {c->site, 8}, {c->frame, 8}, {c->tid, 4},
-		       {c->arg, 4},  {c->cpu, 2}, {c->kind, 1}, {c->flags, 1}, {c->extra, 8}};
-	char *to = (char *)c;
+		const void *at;
+		unsigned width;
+		bool few;
+	} columns[TRACE_COLUMNS] = {{c->time, 8, false}, {c->key, 8, false},  {c->site, 8, true},
+				    {c->frame, 8, true}, {c->tid, 4, true},   {c->arg, 4, true},
+				    {c->cpu, 2, false},	 {c->kind, 1, false}, {c->flags, 1, false},
+				    {c->extra, 8, true}};
+	char *to = w->raw + sizeof(head);
 	int error;
 
 	if (!w->buffered)
 		return 0;
-	w->raw->head = (struct trace_events_head){.count = w->buffered,
-						  .columns = w->extras ? TRACE_COLUMN_EXTRA : 0,
-						  .base_ns = w->base_ns};
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]) - !w->extras; i++) {
-		memmove(to, columns[i].at, columns[i].bytes * w->buffered);
-		to += columns[i].bytes * w->buffered;
-	}
-	error = write_chunk(w, TRACE_CHUNK_EVENTS, w->raw, (size_t)(to - (char *)w->raw), w->max_bytes);
+	memcpy(w->raw, &head, sizeof(head));
+	for (size_t i = 0; i < TRACE_COLUMNS; i++)
+		to += column_packer__write(w->packer, to, columns[i].at, columns[i].width, w->buffered,
+					   columns[i].few);
+	error = write_chunk(w, TRACE_CHUNK_EVENTS, w->raw, (size_t)(to - w->raw), w->max_bytes);
 	if (error) {
 		w->stats.events -= w->buffered;
 		w->stats.dropped_events += w->buffered;
 		remember(w, error);
 	}
 	w->buffered = 0;
-	w->extras = false;
 	return error;
 }
 
@@ -183,9 +184,10 @@ int trace_writer__create(int dirfd, const char *name, const struct trace_writer_
 	w->packed_bytes = ZSTD_compressBound(RAW_BYTES);
 	w->packed = malloc(w->packed_bytes);
 	w->text = malloc(TEXT_BYTES);
-	w->raw = malloc(sizeof(*w->raw));
+	w->raw = malloc(RAW_BYTES);
+	w->columns = malloc(sizeof(*w->columns));
 	w->zstd = ZSTD_createCCtx();
-	if (!w->packed || !w->text || !w->raw || !w->zstd)
+	if (!w->packed || !w->text || !w->raw || !w->columns || !w->zstd || column_packer__new(&w->packer))
 		goto out;
 	w->fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
 		       opts && opts->mode ? opts->mode : 0600);
@@ -268,9 +270,15 @@ size_t trace_writer__quote(const char *text, char *buffer, size_t size)
 	return n;
 }
 
+/* Small numbers for small differences of either sign. */
+static uint64_t zigzag(uint64_t difference)
+{
+	return difference << 1 ^ (uint64_t)((int64_t)difference >> 63);
+}
+
 int trace_writer__events(struct trace_writer *writer, const struct trace_event *events, size_t count)
 {
-	struct columns *c = &writer->raw->columns;
+	struct columns *c = writer->columns;
 	int error = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -283,7 +291,7 @@ int trace_writer__events(struct trace_writer *writer, const struct trace_event *
 		}
 		if (n == 0)
 			writer->base_ns = writer->last_ns = e->time_ns;
-		c->time[n] = e->time_ns - writer->last_ns;
+		c->time[n] = zigzag(e->time_ns - writer->last_ns);
 		c->key[n] = e->key;
 		c->site[n] = e->site;
 		c->frame[n] = e->frame;
@@ -293,7 +301,6 @@ int trace_writer__events(struct trace_writer *writer, const struct trace_event *
 		c->kind[n] = e->kind;
 		c->flags[n] = e->flags;
 		c->extra[n] = e->extra;
-		writer->extras |= e->extra != 0;
 		writer->last_ns = e->time_ns;
 		writer->stats.events++;
 		if (++writer->buffered == TRACE_CHUNK_MAX_EVENTS)
@@ -369,5 +376,7 @@ void trace_writer__abandon(struct trace_writer *writer)
 	free(writer->packed);
 	free(writer->text);
 	free(writer->raw);
+	free(writer->columns);
+	column_packer__free(writer->packer);
 	free(writer);
 }

@@ -83,9 +83,8 @@ static size_t find_file(const struct session *session, const struct runtime_file
 
 static void add_file(struct session *session, const struct runtime_file *file)
 {
-	struct failure failure;
-
 	size_t index = session->file_count;
+	struct failure failure;
 
 	if (index == MAX_FILES || find_file(session, file) < index)
 		return;
@@ -387,10 +386,11 @@ static void on_known(struct session *session, pid_t pid)
 			return;
 	if (pid == getpid())
 		return;
-	if (session->program_bodies)
-		add_files_of(session, pid);
 	runtime = look_at(session, pid, find_executed(session, pid), &late);
 	prospects__look(session->prospects, pid, runtime, late);
+	/* What takes longer comes after what must be known of a process that may be gone soon. */
+	if (session->program_bodies)
+		add_files_of(session, pid);
 }
 
 static void on_exec(struct session *session, const struct watch_event *event)

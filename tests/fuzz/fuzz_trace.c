@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 #ifndef REPLAY
-#include "analysis/trace_format.h"
+#include "analysis/trace_columns.h"
 
 #include <zlib.h>
 #include <zstd.h>
@@ -51,37 +51,29 @@ static uint64_t below(uint64_t n)
 
 static void take_events(const uint8_t *raw, size_t bytes)
 {
-	struct trace_events_head head;
-	size_t n, event = TRACE_EVENT_COLUMN_BYTES;
-	uint64_t now;
+	struct trace_columns_read columns;
+	uint64_t v[TRACE_COLUMNS], now;
+	char why[128];
 
-	if (bytes < sizeof(head))
+	if (trace_columns__find(&columns, (const char *)raw, bytes, why))
 		return;
-	memcpy(&head, raw, sizeof(head));
-	if (!(head.columns & TRACE_COLUMN_EXTRA))
-		event -= 8;
-	n = head.count;
-	if (bytes != sizeof(head) + n * event)
-		return;
-	raw += sizeof(head);
-	now = head.base_ns;
-	for (size_t i = 0; i < n && t.count < MOST_EVENTS; i++) {
+	now = columns.base_ns;
+	for (size_t i = 0; i < columns.count && t.count < MOST_EVENTS; i++) {
 		struct record *r = &t.records[t.count++];
-		uint64_t delta;
 
-		memcpy(&delta, raw + 8 * i, 8);
-		r->time = now += delta;
-		memcpy(&r->key, raw + 8 * (n + i), 8);
-		memcpy(&r->site, raw + 8 * (2 * n + i), 8);
-		memcpy(&r->frame, raw + 8 * (3 * n + i), 8);
-		memcpy(&r->tid, raw + 32 * n + 4 * i, 4);
-		memcpy(&r->arg, raw + 36 * n + 4 * i, 4);
-		memcpy(&r->cpu, raw + 40 * n + 2 * i, 2);
-		r->kind = raw[42 * n + i];
-		r->flags = raw[43 * n + i];
-		r->extra = 0;
-		if (head.columns & TRACE_COLUMN_EXTRA)
-			memcpy(&r->extra, raw + 44 * n + 8 * i, 8);
+		for (int k = 0; k < TRACE_COLUMNS; k++)
+			trace_columns__values(&columns, (enum trace_column)k, i, 1, &v[k]);
+		now += columns.zigzag ? v[0] >> 1 ^ (0 - (v[0] & 1)) : v[0];
+		*r = (struct record){.time = now,
+				     .key = v[COLUMN_KEY],
+				     .site = v[COLUMN_SITE],
+				     .frame = v[COLUMN_FRAME],
+				     .tid = (uint32_t)v[COLUMN_TID],
+				     .arg = (uint32_t)v[COLUMN_ARG],
+				     .cpu = (uint16_t)v[COLUMN_CPU],
+				     .kind = (uint8_t)v[COLUMN_KIND],
+				     .flags = (uint8_t)v[COLUMN_FLAGS],
+				     .extra = v[COLUMN_EXTRA]};
 	}
 }
 
@@ -219,6 +211,74 @@ static size_t put_chunk(uint8_t *out, size_t used, size_t room, uint16_t type, c
 	return used + sizeof(chunk) + bytes;
 }
 
+static uint64_t value_of(const struct record *r, int column, uint64_t before)
+{
+	uint64_t d = r->time - before;
+	const uint64_t v[TRACE_COLUMNS] = {d << 1 ^ (uint64_t)((int64_t)d >> 63),
+					   r->key,
+					   r->site,
+					   r->frame,
+					   r->tid,
+					   r->arg,
+					   r->cpu,
+					   r->kind,
+					   r->flags,
+					   r->extra};
+
+	return v[column];
+}
+
+/* Packed, some columns with a table; now and then a head that does not fit. */
+static size_t lay_out_packed(void)
+{
+	struct trace_events_head head = {.count = (uint32_t)t.count, .columns = TRACE_COLUMNS_PACKED};
+	static const uint32_t widths[TRACE_COLUMNS] = {8, 8, 8, 8, 4, 4, 2, 1, 1, 8};
+	uint8_t *to = t.raw + sizeof(head);
+	static uint64_t table[MOST_EVENTS + 1];
+	static uint16_t place[MOST_EVENTS + 1];
+
+	memcpy(t.raw, &head, sizeof(head));
+	for (int k = 0; k < TRACE_COLUMNS; k++) {
+		struct trace_column_head column = {.width = widths[k]};
+		bool few = below(3) == 0;
+
+		for (size_t i = 0; i < t.count; i++) {
+			uint64_t value = value_of(&t.records[i], k, i ? t.records[i - 1].time : 0);
+			uint32_t at = 0;
+
+			while (few && at < column.values && table[at] != value)
+				at++;
+			if (few && at == column.values)
+				table[column.values++] = value;
+			place[i] = (uint16_t)at;
+		}
+		if (few)
+			column.width = 2;
+		if (!below(60))
+			column.width = (uint32_t)any_number();
+		if (!below(60))
+			column.values = (uint32_t)any_number();
+		memcpy(to, &column, sizeof(column));
+		to += sizeof(column);
+		if (few) {
+			size_t used = 0;
+
+			for (size_t i = 0; i < t.count; i++)
+				used = place[i] + 1u > used ? place[i] + 1u : used;
+			memcpy(to, table, used * 8);
+			to += used * 8;
+		}
+		for (size_t i = 0; i < t.count; i++) {
+			uint64_t value =
+				few ? place[i] : value_of(&t.records[i], k, i ? t.records[i - 1].time : 0);
+
+			memcpy(to, &value, few ? 2 : widths[k]);
+			to += few ? 2 : widths[k];
+		}
+	}
+	return (size_t)(to - t.raw);
+}
+
 static size_t lay_out_events(void)
 {
 	struct trace_events_head head = {.count = (uint32_t)t.count, .columns = TRACE_COLUMN_EXTRA};
@@ -226,6 +286,8 @@ static size_t lay_out_events(void)
 	size_t n = t.count;
 	uint64_t before = 0;
 
+	if (below(4))
+		return lay_out_packed();
 	memcpy(t.raw, &head, sizeof(head));
 	for (size_t i = 0; i < n; i++) {
 		const struct record *r = &t.records[i];

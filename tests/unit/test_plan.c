@@ -267,8 +267,8 @@ int main(void)
 			       "the two places where workers call a region's body", true);
 	check_optional_pattern(bytes, size, "task-begin",
 			       "the calls of task bodies (barrier, taskwait, taskgroup)", true);
-	check_optional_pattern(bytes, size, "undeferred-begin", "an instruction to probe after an undeferred body",
-			       true);
+	check_optional_pattern(bytes, size, "undeferred-begin",
+			       "an instruction to probe after an undeferred body", true);
 	check_optional_pattern(bytes, size, "next-team", "GOMP_teams_reg", false);
 	check_optional_pattern(bytes, size, "taskloop-create", "GOMP_taskloop", false);
 	check_optional_pattern(bytes, size, "taskloop-created", "GOMP_taskloop_ull", false);

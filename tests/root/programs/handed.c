@@ -13,8 +13,8 @@
 #define TASKS 20
 
 void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags);
-void GOMP_task(void (*body)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool condition,
-	       unsigned flags, void **depend, int priority, void *detach);
+void GOMP_task(void (*body)(void *), void *data, void (*copy)(void *, void *), long size, long align,
+	       bool condition, unsigned flags, void **depend, int priority, void *detach);
 
 static volatile sig_atomic_t ended;
 static int done;

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/common/trace_columns.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Different values of a column that has few. */
+#define TABLE_MAX 4096
+#define SLOTS (2 * TABLE_MAX)
+
+struct slot {
+	uint64_t value;
+	uint32_t place, column; /* column: the number of the one that it was filled for */
+};
+
+struct column_packer {
+	struct slot slots[SLOTS];
+	uint64_t table[TABLE_MAX];
+	uint16_t places[TRACE_CHUNK_MAX_EVENTS];
+	uint32_t column, used;
+};
+
+int column_packer__new(struct column_packer **out)
+{
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : -ENOMEM;
+}
+
+void column_packer__free(struct column_packer *packer)
+{
+	free(packer);
+}
+
+static inline uint64_t value_at(const void *values, unsigned width, size_t i)
+{
+	switch (width) {
+	case 1:
+		return ((const uint8_t *)values)[i];
+	case 2:
+		return ((const uint16_t *)values)[i];
+	case 4:
+		return ((const uint32_t *)values)[i];
+	default:
+		return ((const uint64_t *)values)[i];
+	}
+}
+
+/* The bytes that each value needs: 0, 1, 2, 4 or 8. */
+static unsigned needed(const void *values, unsigned width, size_t count)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < count; i++)
+		all |= value_at(values, width, i);
+	return !all ? 0 : all <= UINT8_MAX ? 1 : all <= UINT16_MAX ? 2 : all <= UINT32_MAX ? 4 : 8;
+}
+
+static struct slot *find_slot(struct column_packer *p, uint64_t value)
+{
+	size_t at = (size_t)((value * 0x9e3779b97f4a7c15u) >> 40) % SLOTS;
+
+	while (p->slots[at].column == p->column && p->slots[at].value != value)
+		at = (at + 1) % SLOTS;
+	return &p->slots[at];
+}
+
+/* False: there are too many for a table that saves something. */
+static bool make_table(struct column_packer *p, const void *values, unsigned width, size_t count)
+{
+	size_t most = count / 8 < TABLE_MAX ? count / 8 : TABLE_MAX;
+	uint64_t last = 0;
+	uint32_t place = 0;
+
+	p->column++;
+	p->used = 0;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t value = value_at(values, width, i);
+
+		if (value != last || !p->used) {
+			struct slot *slot = find_slot(p, value);
+
+			if (slot->column != p->column) {
+				if (p->used == most)
+					return false;
+				*slot = (struct slot){value, p->used, p->column};
+				p->table[p->used++] = value;
+			}
+			place = slot->place;
+			last = value;
+		}
+		p->places[i] = (uint16_t)place;
+	}
+	return true;
+}
+
+static char *put_numbers(char *to, const void *values, unsigned width, size_t count, unsigned bytes)
+{
+	if (bytes == width) {
+		memcpy(to, values, count * bytes);
+		return to + count * bytes;
+	}
+	/* The file is little-endian, as x86-64 is. */
+	for (size_t i = 0; i < count; i++) {
+		uint64_t value = value_at(values, width, i);
+
+		memcpy(to, &value, bytes);
+		to += bytes;
+	}
+	return to;
+}
+
+size_t column_packer__write(struct column_packer *packer, char *to, const void *values, unsigned width,
+			    size_t count, bool few)
+{
+	struct trace_column_head head = {.width = needed(values, width, count)};
+	char *at = to + sizeof(head);
+
+	if (few && head.width > 1 && make_table(packer, values, width, count)) {
+		unsigned bytes = packer->used <= UINT8_MAX + 1 ? 1 : 2;
+
+		if (count * bytes + packer->used * sizeof(uint64_t) < count * head.width) {
+			head = (struct trace_column_head){.width = bytes, .values = packer->used};
+			memcpy(at, packer->table, packer->used * sizeof(uint64_t));
+			at += packer->used * sizeof(uint64_t);
+			values = packer->places;
+			width = sizeof(packer->places[0]);
+		}
+	}
+	memcpy(to, &head, sizeof(head));
+	if (head.width)
+		at = put_numbers(at, values, width, count, head.width);
+	return (size_t)(at - to);
+}

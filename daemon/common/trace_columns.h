@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Columns of events in as few bytes as they need (struct trace_column_head in analysis/trace_format.h). */
+#ifndef GRAIND_TRACE_COLUMNS_H
+#define GRAIND_TRACE_COLUMNS_H
+
+#include "analysis/trace_format.h"
+
+#include <stdbool.h>
+
+struct column_packer;
+
+int column_packer__new(struct column_packer **out);
+void column_packer__free(struct column_packer *packer); /* accepts NULL */
+
+/* What `count` values of `width` bytes can take at most. */
+#define COLUMN_PACKED_MAX(count, width) (sizeof(struct trace_column_head) + (count) * (width))
+
+/*
+ * Writes a column's head and its `count` values, of `width` bytes (1, 2, 4, 8)
+ * in memory; `few`: it probably has few different values. Returns the bytes.
+ */
+size_t column_packer__write(struct column_packer *packer, char *to, const void *values, unsigned width,
+			    size_t count, bool few);
+
+#endif
