@@ -70,7 +70,8 @@ for t in tests/unit/test_*.c tests/cli/test_*.sh tests/root/test_*.sh tests/page
 	t=${t#tests/} t=${t%.c}
 	wanted "$t" || continue
 	case $t in
-	root/test_render_worker.sh) together=("$t" "${together[@]}") ;; # mostly waits
+	# One mostly waits, one takes longest.
+	root/test_render_worker.sh | cli/test_sanitizers.sh) together=("$t" "${together[@]}") ;;
 	root/* | page/test_speed.py) alone+=("$t") ;;
 	*) together+=("$t") ;;
 	esac

@@ -41,15 +41,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct uprobes_error err = {.text = ""};
 	struct probe_plan *plan = NULL;
-	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	int fd = memfd_create("fuzz", MFD_CLOEXEC), error;
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
-	check(probe_plan__create_fd(fd, "the file", &plan, &err), fd, plan, &err);
+	error = probe_plan__create_fd(fd, "the file", &plan, &err);
+	check(error, fd, plan, &err);
 	plan = NULL;
-	check(bodies__plan_fd(fd, "the file", 0, &plan, &err), fd, plan, &err);
+	error = bodies__plan_fd(fd, "the file", 0, &plan, &err);
+	check(error, fd, plan, &err);
 	plan = NULL;
-	check(bodies__plan_fd(fd, "the file", size / 2 | 1, &plan, &err), fd, plan, &err);
+	error = bodies__plan_fd(fd, "the file", size / 2 | 1, &plan, &err);
+	check(error, fd, plan, &err);
 	close(fd);
 	return 0;
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A libgomp that does what the system's does in other instructions, so that the places where it calls the bodies of
 # tasks, of regions, or both are not recognised: they are observed in the program's own functions then. Exact inside
-# the window of an attach: one program of each family with 2 threads and both rewritten, few with one of the two; with
+# the window of an attach: regions and tasks with 2 threads and both rewritten, few with one of the two; with
 # FULL=1 (make check-full) all three libraries, all programs, 1, 2 and 4 threads. Then programs whose bodies have no
 # names, and those that are known only when the runtime is handed them.
 # usage: tests/root/test_bodies.sh BUILD_DIRECTORY [--only PATTERN] [--runtime PATTERN] [--threads N...]
@@ -39,8 +39,8 @@ start_graind || exit 1
 if [ "${FULL:-}" ] || [ $# -gt 1 ]; then
 	matrix "${@:2}"
 else
-	matrix --families --threads 2 --runtime rewritten-both
-	matrix --only task_[du]e* --threads 2 --runtime rewritten-[tm]*
+	matrix --families --only '[npt]*' --threads 2 --runtime rewritten-both
+	matrix --families --only '[nt]*e[sr]*ed' --threads 2 --runtime 'rewritten-[tm]*'
 fi
 if [ $# -eq 1 ]; then
 	check "a program is built" gcc -O1 -o "$T/handed" "$HERE/programs/handed.c" -fopenmp
