@@ -291,8 +291,7 @@ static int next_chunk(struct trace_reader *r, bool *ended)
 	return 1;
 }
 
-/* How many events the chunks' heads promise, at most; what is wrong with them
- * is found when they are read. */
+/* How many events the sizes of the chunks suggest; only what room is made for first. */
 static uint64_t count_events(struct trace_reader *r, uint64_t offset)
 {
 	/* What an event usually takes where columns are packed. */

@@ -155,8 +155,9 @@ static __always_inline void libgomp__read(struct pt_regs *ctx, __u64 id, __u64 c
 		break;
 	case RING_MEMBER_BEGIN:
 		record->site = reg(ctx, COOKIE_REG2(cookie));
-		member__read(member__block(ctx, cookie, COOKIE_REG(cookie) != COOKIE_REG_NONE,
-					   &record->flags),
+		member__read(thread_pointer() + member__offset(ctx, cookie,
+							       COOKIE_REG(cookie) != COOKIE_REG_NONE,
+							       &record->flags),
 			     cookie, record);
 		break;
 	case RING_WAIT_BEGIN:

@@ -42,14 +42,17 @@ struct {
 	__type(value, struct body_process);
 } body_processes SEC(".maps");
 
-/* The runtime's thread-local block of this thread; `fixed`: its offset is in the cookie. */
-static __always_inline __u64 member__block(struct pt_regs *ctx, __u64 cookie, bool fixed, __u32 *flags)
+static __always_inline __u64 thread_pointer(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 offset =
-		fixed ? (__u64)(__s64)COOKIE_OFF(cookie) : user_word(ctx->ip + COOKIE_OFF(cookie), flags);
 
-	return BPF_CORE_READ(task, thread.fsbase) + offset;
+	return BPF_CORE_READ(task, thread.fsbase);
+}
+
+/* The runtime's thread-local block from the thread pointer; `fixed`: it is in the cookie. */
+static __always_inline __u64 member__offset(struct pt_regs *ctx, __u64 cookie, bool fixed, __u32 *flags)
+{
+	return fixed ? (__u64)(__s64)COOKIE_OFF(cookie) : user_word(ctx->ip + COOKIE_OFF(cookie), flags);
 }
 
 /* The team and member number of this thread. */
@@ -62,7 +65,8 @@ static __always_inline void member__read(__u64 block, __u64 cookie, struct ring_
 /* Whether this thread is in no region: it has no team. */
 static __always_inline bool bodies__outermost(struct pt_regs *ctx, __u64 cookie, __u32 *flags)
 {
-	__u64 block = member__block(ctx, cookie, COOKIE_REG2(cookie) != COOKIE_REG_NONE, flags);
+	bool fixed = COOKIE_REG2(cookie) != COOKIE_REG_NONE;
+	__u64 block = thread_pointer() + member__offset(ctx, cookie, fixed, flags);
 
 	return !user_word(block + COOKIE_B(cookie) * 4, flags) && !(*flags & RING_F_FAULT);
 }
@@ -120,11 +124,8 @@ static __always_inline void bodies__call(struct pt_regs *ctx, __u64 id, __u64 co
 		place = COOKIE_A(cookie) ? 2 : 1;
 		step = argument(ctx, 10, &record->flags);
 	} else if (kind == RING_BODY_MEMBER) {
-		struct task_struct *task = bpf_get_current_task_btf();
-
 		process->block =
-			member__block(ctx, cookie, COOKIE_REG2(cookie) != COOKIE_REG_NONE, &record->flags) -
-			BPF_CORE_READ(task, thread.fsbase);
+			member__offset(ctx, cookie, COOKIE_REG2(cookie) != COOKIE_REG_NONE, &record->flags);
 		process->cookie = cookie;
 	}
 	if (kind == RING_BODY_TASK || kind == RING_BODY_TASKLOOP) {
@@ -216,10 +217,8 @@ static __always_inline void bodies__enter(struct pt_regs *ctx, __u64 id, __u64 c
 		return;
 	}
 	if (body->kind == RING_BODY_MEMBER) {
-		struct task_struct *task = bpf_get_current_task_btf();
-
 		record->kind = RING_MEMBER_BEGIN;
-		member__read(BPF_CORE_READ(task, thread.fsbase) + process->block, process->cookie, record);
+		member__read(thread_pointer() + process->block, process->cookie, record);
 		call.arg = RING_WAIT_BEGIN;
 		bpf_map_update_elem(&gomp_calls, &open, &call, 0);
 		return;

@@ -203,9 +203,9 @@ int code__load_at(const struct elf_image *image, uint64_t address, size_t size, 
 {
 	const uint8_t *bytes = NULL;
 
-	for (; size && !bytes; size /= 2)
-		bytes = elf_image__bytes(image, address, size);
-	return load(image, bytes, bytes ? 2 * size : 0, address, out, err);
+	while (size && !(bytes = elf_image__bytes(image, address, size)))
+		size /= 2;
+	return load(image, bytes, size, address, out, err);
 }
 
 int code__load(const struct elf_image *image, struct code **out, struct uprobes_error *err)

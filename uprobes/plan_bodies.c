@@ -43,7 +43,7 @@ static const char *const taskloops[] = {"GOMP_taskloop", "GOMP_taskloop_ull"};
 
 int plan_bodies__tasks(struct planner *planner)
 {
-	size_t before = planner->plan->count, create = CODE_NONE;
+	size_t kept, create = CODE_NONE;
 	uint64_t returned = 0;
 	struct code_range f;
 	int r;
@@ -54,8 +54,9 @@ int plan_bodies__tasks(struct planner *planner)
 	r = libgomp__find_create(planner, &f, 1, &create);
 	if (r)
 		return r;
+	kept = planner->plan->count;
 	if (libgomp__find_create_end(planner, &f, create) != 0) {
-		planner->plan->count = before + 1;
+		planner->plan->count = kept;
 		planner->err->text[0] = '\0';
 		returned = cookie__make(RING_TASK_CREATE_END, COOKIE_ALWAYS, 0, COOKIE_REG_NONE,
 					COOKIE_REG_NONE, COOKIE_OF_TASK, 1, 0);

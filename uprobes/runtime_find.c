@@ -222,6 +222,15 @@ int runtime_find__in_process(pid_t pid, struct runtime_file *out, size_t capacit
 	return error;
 }
 
+size_t runtime_find__index(const struct runtime_file *files, size_t count, const struct runtime_file *file)
+{
+	size_t i = 0;
+
+	while (i < count && (files[i].device != file->device || files[i].inode != file->inode))
+		i++;
+	return i;
+}
+
 static int take_if_runtime(const char *path, enum elf_runtime wanted, char *out, size_t size)
 {
 	char real[PATH_MAX];

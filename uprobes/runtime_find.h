@@ -22,6 +22,9 @@ struct runtime_file {
  */
 int runtime_find__in_process(pid_t pid, struct runtime_file *out, size_t capacity, struct uprobes_error *err);
 
+/* The index of the same file (device, inode) in a list, or `count`. */
+size_t runtime_find__index(const struct runtime_file *files, size_t count, const struct runtime_file *file);
+
 /* The library that the dynamic loader of this system would take; -ENOENT if none. */
 int runtime_find__system_of(enum probe_runtime runtime, char *path, size_t size);
 /* Of libgomp. */

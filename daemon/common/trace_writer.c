@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/common/trace_writer.h"
-#include "daemon/common/trace_columns.h"
+#include "daemon/common/column_packer.h"
 
 #include <errno.h>
 #include <fcntl.h>

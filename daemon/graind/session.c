@@ -70,23 +70,12 @@ struct session {
 
 /* ---- which files are probed ------------------------------------------- */
 
-/* Its index, or their number. */
-static size_t find_file(const struct session *session, const struct runtime_file *file)
-{
-	size_t i = 0;
-
-	while (i < session->file_count &&
-	       (session->files[i].device != file->device || session->files[i].inode != file->inode))
-		i++;
-	return i;
-}
-
 static void add_file(struct session *session, const struct runtime_file *file)
 {
 	size_t index = session->file_count;
 	struct failure failure;
 
-	if (index == MAX_FILES || find_file(session, file) < index)
+	if (index == MAX_FILES || runtime_find__index(session->files, session->file_count, file) < index)
 		return;
 	session->files[index] = *file;
 	session->attached_ns[index] = UINT64_MAX;
@@ -124,7 +113,7 @@ static bool add_files_of(struct session *session, pid_t pid)
 	for (int i = 0; i < count; i++)
 		add_file(session, &found[i]);
 	for (int i = 0; i < count && session->program_bodies; i++) {
-		size_t index = find_file(session, &found[i]);
+		size_t index = runtime_find__index(session->files, session->file_count, &found[i]);
 
 		if (index < session->file_count && session->bodies[index])
 			program_bodies__look(session->program_bodies, pid);

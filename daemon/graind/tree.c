@@ -15,16 +15,6 @@ static const char not_used_yet[] = "the process had not used an OpenMP runtime (
 
 /* ---- files ------------------------------------------------------------ */
 
-static size_t find_file(const struct tree *tree, const struct runtime_file *file)
-{
-	size_t i = 0;
-
-	while (i < tree->file_count &&
-	       (tree->files[i].device != file->device || tree->files[i].inode != file->inode))
-		i++;
-	return i;
-}
-
 /* Attached for all processes; its index, also when it cannot be probed, or TREE_MAX_FILES. */
 static size_t add_file(struct tree *tree, const struct runtime_file *file, struct failure *failure)
 {
@@ -51,7 +41,7 @@ static void add_system_files(struct tree *tree)
 	int count = files ? attach__system(files) : 0;
 
 	for (int i = 0; i < count; i++)
-		if (find_file(tree, &files[i]) == tree->file_count)
+		if (runtime_find__index(tree->files, tree->file_count, &files[i]) == tree->file_count)
 			add_file(tree, &files[i], &ignored);
 	free(files);
 }
@@ -65,7 +55,7 @@ static const char *name_runtimes(const struct tree *tree, const struct target *t
 	int used = 0;
 
 	for (int i = 0; i < count; i++) {
-		size_t index = find_file(tree, &mapped[i]);
+		size_t index = runtime_find__index(tree->files, tree->file_count, &mapped[i]);
 
 		if (index < tree->file_count && tree->usable[index])
 			mapped[used++] = mapped[i];
@@ -101,7 +91,7 @@ int tree__look(struct tree *tree, struct target *target, struct failure *failure
 
 	target->look = false;
 	for (int i = 0; i < count; i++) {
-		size_t index = find_file(tree, &mapped[i]);
+		size_t index = runtime_find__index(tree->files, tree->file_count, &mapped[i]);
 		bool known = index < tree->file_count;
 
 		if (!known) {

@@ -25,6 +25,21 @@ for n in range(count):
 PY
 }
 
+# a_plain_run_gives OUTPUT COMMAND...: some run without us writes what the
+# measured one wrote; the first has. fasttreeMP's tree depends on how its
+# threads meet, some 1 of 20 runs of 4 threads gives another one.
+a_plain_run_gives()
+{
+	local output=$1 run
+	shift
+	for ((run = 0; run < 150; run++)); do
+		cmp "$T/plain.out" "$T/measured.out" && return
+		"$@" >"$T/plain.out" 2>"$T/plain.err"
+		[ "$output" = - ] || mv "$output" "$T/plain.out"
+	done
+	cmp "$T/plain.out" "$T/measured.out"
+}
+
 # whole NAME THREADS KIND LEAST OUTPUT COMMAND...: COMMAND writes OUTPUT ("-": its standard output)
 whole()
 {
@@ -42,7 +57,7 @@ whole()
 	status=$?
 	[ "$output" = - ] || mv "$output" "$T/measured.out"
 	is "$name: exit status" "$status" "$plain"
-	check "$name: the same output" cmp "$T/plain.out" "$T/measured.out"
+	check "$name: the output of a plain run" a_plain_run_gives "$output" "$@"
 	check "$name: which is not empty" test -s "$T/plain.out"
 	job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/measured.err" | tail -1)
 	if ! "$GRAINCTL" summary "$job" --json >"$T/summary" 2>"$T/err" || ! "$GRAINCTL" report "$job" --format json -o "$T/grains" 2>"$T/err"; then

@@ -35,17 +35,11 @@ static const char *name_of(enum static_loop kind)
 }
 
 /* The imported function that is called, through the PLT or, with -fno-plt, the GOT. */
-static const char *callee_of(const struct elf_image *image, const struct code *code,
-			     const struct code_insn *call)
+static const char *callee_of(const struct code *code, const struct code_insn *call)
 {
 	if (call->flow != FLOW_CALL)
 		return NULL;
-	if (call->target)
-		return code__plt_name(code, call->target);
-	return call->operand[0].type == X86_OP_MEM && call->operand[0].reg == X86_REG_RIP
-		       ? elf_image__got_name(image,
-					     call->address + call->size + (uint64_t)call->operand[0].value)
-		       : NULL;
+	return call->target ? code__plt_name(code, call->target) : code__got_name(code, call);
 }
 
 /* Returns how many calls were looked at. */
@@ -57,7 +51,7 @@ static size_t check_image(const struct elf_image *image, const struct code *code
 
 	for (size_t i = 0; i + 1 < code__count(code); i++) {
 		const struct code_insn *call = code__at(code, i);
-		const char *callee = callee_of(image, code, call);
+		const char *callee = callee_of(code, call);
 		uint64_t after = call->address + call->size, second;
 		const struct elf_function *f;
 		enum static_loop found, alone;
@@ -79,7 +73,7 @@ static size_t check_image(const struct elf_image *image, const struct code *code
 		for (before = i + 1; second && before + 1 < code__count(code); before++)
 			if (code__at(code, before + 1)->address == second)
 				break;
-		if (second && (!(callee = callee_of(image, code, code__at(code, before))) ||
+		if (second && (!(callee = callee_of(code, code__at(code, before))) ||
 			       strcmp(callee, "omp_get_thread_num") != 0))
 			second_wrong++;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Columns of events: whatever is in them comes back, and what does not fit its chunk is refused. */
 #include "analysis/trace_columns.h"
-#include "daemon/common/trace_columns.h"
+#include "daemon/common/column_packer.h"
 #include "tests/unit/check.h"
 
 #include <errno.h>

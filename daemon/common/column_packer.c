@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/common/trace_columns.h"
+#include "daemon/common/column_packer.h"
 
 #include <errno.h>
 #include <stdlib.h>

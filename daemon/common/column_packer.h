@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Columns of events in as few bytes as they need (struct trace_column_head in analysis/trace_format.h). */
-#ifndef GRAIND_TRACE_COLUMNS_H
-#define GRAIND_TRACE_COLUMNS_H
+#ifndef GRAIND_COLUMN_PACKER_H
+#define GRAIND_COLUMN_PACKER_H
 
 #include "analysis/trace_format.h"
 
