@@ -87,14 +87,39 @@ $(B)/%.o: %.c
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # gcc optimizes the analysis as a whole; what comes out is an ordinary object, so that linking stays cheap.
-ifeq ($(SAN)$(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
-$(ANALYSIS_OBJ): CFLAGS += -O3 -flto -fno-fat-lto-objects
+# Most of its work is done in small functions, in other files, that are called for every event. Which paths are
+# the usual ones gcc learns once per build directory: a copy of the analysis that counts analyses a generated trace.
+INLINE_MORE := --param inline-unit-growth=300 --param max-inline-insns-auto=200 \
+	--param max-inline-insns-single=400 --param large-function-growth=1000 --param large-unit-insns=100000
+ifneq ($(SAN)$(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
+$(B)/libanalysis.a: $(ANALYSIS_OBJ)
+else
+# gcc finds what it has learned of a file by the name that it was told then, the same in both copies.
+LEARNED := $(B)/learned
+ifdef LEARNING
+LEARN := -fprofile-generate -fprofile-update=single
+LEARN_LINK := -fprofile-generate
+$(B)/tests/tools/time_analysis: LDFLAGS += -fprofile-generate
+else
+LEARNING := $(abspath $(B))/analysis/
+LEARN_LINK := -fprofile-use
+# What was changed since is compiled without it, until bench-analysis or a new build directory learns again.
+LEARN = $(if $(shell find $^ -newer $(LEARNED)/done -print -quit),,-fprofile-use -Wno-missing-profile)
+$(LEARNED)/done:
+	$(say) LEARN analysis
+	@mkdir -p $(@D) $(LEARNING)
+	$(Q)$(MAKE) --no-print-directory B=$(LEARNED) LEARNING=$(LEARNING) $(LEARNED)/tests/tools/make_trace $(LEARNED)/tests/tools/time_analysis
+	$(Q)cd $(@D) && tests/tools/make_trace tasks.grt 100000 8 >log && tests/tools/make_trace loop.grt 20 8 100000 >>log && \
+		tests/tools/time_analysis tasks.grt grains tasks.log >>log && tests/tools/time_analysis loop.grt grains loop.log >>log && \
+		tests/tools/time_analysis tasks.log >>log && tests/tools/time_analysis loop.log >>log && rm -f *.grt *.log grains
+	@touch $@
+$(ANALYSIS_OBJ): | $(LEARNED)/done
+endif
+$(ANALYSIS_OBJ): CFLAGS += -O3 $(INLINE_MORE) -flto -fno-fat-lto-objects $(LEARN) -dumpdir $(LEARNING) -dumpbase $(<F) -dumpbase-ext .c
 $(B)/analysis.o: $(ANALYSIS_OBJ)
 	$(say) LTO $@
-	$(Q)$(CC) $(CFLAGS) -O3 -w -flto=auto -r -flinker-output=nolto-rel -o $@ $^
+	$(Q)$(CC) $(CFLAGS) -O3 -w $(LEARN_LINK) -flto=auto -r -flinker-output=nolto-rel -o $@ $^
 $(B)/libanalysis.a: $(B)/analysis.o
-else
-$(B)/libanalysis.a: $(ANALYSIS_OBJ)
 endif
 $(B)/librender.a: $(RENDER_OBJ)
 $(B)/libuprobes.a: $(UPROBES_OBJ)
@@ -154,6 +179,12 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/l
 $(B)/tests/tools/%: $(B)/tests/tools/%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/libanalysis.a
 	$(say) LINK $@
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(DAEMON_LIBS) $(ANALYSIS_LIBS)
+$(B)/tests/tools/make_trace: $(B)/tests/tools/make_trace.o $(B)/libcommon.a
+	$(say) LINK $@
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(ANALYSIS_LIBS)
+$(B)/tests/tools/time_analysis: $(B)/tests/tools/time_analysis.o $(B)/libanalysis.a
+	$(say) LINK $@
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(ANALYSIS_LIBS)
 $(B)/tests/tools/time_render: $(B)/tests/tools/time_render.o $(B)/librender.a $(B)/libanalysis.a
 	$(say) LINK $@
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(RENDER_LIBS) $(ANALYSIS_LIBS)
@@ -229,7 +260,10 @@ bench:
 bench-render: $(B)/tests/tools/make_trace $(B)/tests/tools/time_render
 	@tests/bench/bench_render.py $(B)
 
-bench-analysis: $(B)/tests/tools/make_trace $(B)/tests/tools/time_analysis
+# Everything is "secondary": what is to be made anew has to be gone with all that is made of it.
+bench-analysis:
+	@[ -z "$$(find analysis -newer $(LEARNED)/done -print -quit 2>&1)" ] || rm -rf $(LEARNED) $(B)/analysis $(B)/tests/tools/time_analysis
+	@$(MAKE) --no-print-directory -j$$(nproc) $(B)/tests/tools/make_trace $(B)/tests/tools/time_analysis
 	@tests/bench/bench_analysis.py $(B)
 
 # The planner on mutated files, for MINUTES of CPU time; what is found lands in build/fuzz.

@@ -4,6 +4,7 @@
  * following the advice saves. Each kind has a file of its own.
  */
 #include "analysis/advice.h"
+#include "analysis/advice_text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -213,4 +214,32 @@ int graph__advise(struct grain_graph *graph)
 		graph->advice[i].public.text = graph->advice[i].text;
 	}
 	return 0;
+}
+
+void advice__off_cpu(const struct grain_graph *graph, const struct off_cpu *what, char *text, size_t size)
+{
+	const struct grain_neighbour *most = graph->neighbour_count ? &graph->neighbours[0] : NULL;
+	char off[32], taker[64] = "";
+	uint64_t taken_ns = 0;
+
+	advice__time(what->off_ns, off);
+	if (2 * what->ready_ns < what->off_ns) {
+		snprintf(text, size,
+			 "%s for %s%s, waiting for input or output, for another process, or asleep: do less "
+			 "of "
+			 "that in it, or have more grains that can run meanwhile",
+			 what->blocked, off, what->of_what);
+		return;
+	}
+	for (size_t i = 0; i < graph->neighbour_count; i++)
+		taken_ns += graph->neighbours[i].taken_ns;
+	if (most && 2 * most->taken_ns <= taken_ns)
+		most = NULL;
+	if (most && !most->own)
+		snprintf(taker, sizeof taker, ", mostly taken by %s", most->command);
+	snprintf(text, size, "%s: %s for %s%s%s; use no more threads than free cores%s",
+		 most && most->own ? "its own threads took each other's cores"
+				   : "this is not the program's fault",
+		 what->off, off, what->of_what, taker,
+		 most && most->own ? "" : ", and measure while nothing else runs");
 }

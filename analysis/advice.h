@@ -22,6 +22,16 @@ struct advisor {
 	bool *explained;    /* per region: its idle time has been spoken of */
 };
 
+/* Time off the CPU and how it is told of. */
+struct off_cpu {
+	double off_ns, ready_ns; /* ready: of it, for lack of a CPU */
+	const char *off;	 /* "its threads were off their cores" */
+	const char *blocked;	 /* "its grains were blocked" */
+	const char *of_what;	 /* " of that time" */
+};
+/* What to do about it: others took the CPU, its own threads did, or it waited for something else. */
+void advice__off_cpu(const struct grain_graph *graph, const struct off_cpu *what, char *text, size_t size);
+
 /* A definition with what is at stake in it. */
 struct stake {
 	double saves_ns;

@@ -84,17 +84,18 @@ static bool is_static(const struct grain_graph *g, uint32_t loop)
 static bool say_preempted(const struct grain_graph *g, struct advice *out)
 {
 	const struct context *worst = &g->contexts[out->public.evidence.worst];
-	uint64_t off_ns = context__off(g, worst);
-	char off[32];
+	const struct off_cpu what = {
+		.off_ns = (double)context__off(g, worst),
+		.ready_ns = (double)context__ready(g, worst),
+		.off = "the thread of the longest was off its core",
+		.blocked = "the longest was blocked",
+		.of_what = "",
+	};
 
-	if (2 * off_ns < worst->exec_ns || !off_ns)
+	if (2 * context__off(g, worst) < worst->exec_ns || !context__off(g, worst))
 		return false;
-	out->public.evidence.off_cpu_percent = 100 * (double)off_ns / (double)worst->exec_ns;
-	snprintf(out->text, sizeof out->text,
-		 "this is not the program's fault: the thread of the longest was off its core for %s; use no "
-		 "more "
-		 "threads than free cores, and measure while nothing else runs",
-		 advice__time((double)off_ns, off));
+	out->public.evidence.off_cpu_percent = 100 * what.off_ns / (double)worst->exec_ns;
+	advice__off_cpu(g, &what, out->text, sizeof out->text);
 	return true;
 }
 

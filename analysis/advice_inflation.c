@@ -25,7 +25,7 @@ struct slow {
 	uint64_t scattered, far,
 		missing; /* flagged for scatter, memory hierarchy utilization, cache misses */
 	double exec_ns, excess_ns, critical_ns;
-	double off_ns, lock_ns;
+	double off_ns, ready_ns, lock_ns;
 	double worst_ns;
 	uint32_t worst;
 	uint64_t nodes; /* bits of NUMA nodes, modulo 64 */
@@ -63,6 +63,7 @@ static void add(const struct advisor *a, struct slow *slow, uint32_t context, do
 	slow->excess_ns += excess_ns;
 	slow->critical_ns += excess_ns * advisor__critical_share(a, context);
 	slow->off_ns += (double)context__off(g, c);
+	slow->ready_ns += (double)context__ready(g, c);
 	slow->lock_ns += (double)context__lock(g, c);
 	if (excess_ns > slow->worst_ns) {
 		slow->worst_ns = excess_ns;
@@ -141,7 +142,14 @@ static void say_inflation(const struct grain_graph *g, const struct slow *slow, 
 {
 	const char *where = advice__place(g, out->public.definition);
 	double base_ns = slow->exec_ns - slow->excess_ns;
-	char known[32], flagged[32], exec[32], base[32], off[32];
+	const struct off_cpu what = {
+		.off_ns = slow->off_ns,
+		.ready_ns = slow->ready_ns,
+		.off = "its threads were off their cores",
+		.blocked = "its grains were blocked",
+		.of_what = " of that time",
+	};
+	char known[32], flagged[32], exec[32], base[32], locked[32];
 
 	fill(g, slow, &out->public.evidence);
 	out->public.evidence.deviation = slow->exec_ns / base_ns;
@@ -153,17 +161,13 @@ static void say_inflation(const struct grain_graph *g, const struct slow *slow, 
 		advice__time(slow->exec_ns, exec), advice__time(base_ns, base),
 		advice__count(slow->flagged, flagged), g->problems[GRAIN_PROBLEM_WORK_DEVIATION].threshold);
 	if (slow->off_ns >= CAUSE_SHARE * slow->excess_ns)
-		snprintf(out->text, sizeof out->text,
-			 "this is not the program's fault: its threads were off their cores for %s of that "
-			 "time; "
-			 "use no more threads than free cores, and measure while nothing else runs",
-			 advice__time(slow->off_ns, off));
+		advice__off_cpu(g, &what, out->text, sizeof out->text);
 	else if (slow->lock_ns >= CAUSE_SHARE * slow->excess_ns)
 		snprintf(out->text, sizeof out->text,
 			 "the grains of %s wait for locks for %s of that time: shorten what they do under a "
 			 "lock, "
 			 "or use several",
-			 where, advice__time(slow->lock_ns, off));
+			 where, advice__time(slow->lock_ns, locked));
 	else
 		say_placement(g, slow, where, out);
 }

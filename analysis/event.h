@@ -79,9 +79,10 @@ enum event_kind {
 	EVENT_LOCK_BEGIN,   /* sub enum event_lock, value address, src or GRAIN_NONE */
 	EVENT_LOCK_GOT,
 	EVENT_LOCK_END, /* a lock-begin may be ended by its lock-got when the release is not observed */
-	EVENT_OFF_CPU,	/* sub enum event_reason */
-	EVENT_ON_CPU,
-	EVENT_SAMPLE,	    /* value ip */
+	EVENT_OFF_CPU,	/* sub enum event_reason; id number of the neighbour that runs instead, or GRAIN_NONE
+			 */
+	EVENT_ON_CPU,	/* sub enum event_reason; value since when it could have run, 0: as the reason says */
+	EVENT_SAMPLE,	/* value ip */
 	EVENT_TASK_SUSPEND, /* id task: leaves its thread, which is back in what it had suspended; task-switch
 			       brings it back on any thread (untied tasks) */
 	EVENT_TASK_BOUNDS,  /* id task, value lower, extra upper, src number of the taskloop (dense from 0) or
@@ -152,7 +153,12 @@ enum event_lock {
 	EVENT_LOCK_DOACROSS,
 	EVENT_LOCK_ATOMIC
 };
-enum event_reason { EVENT_REASON_UNKNOWN, EVENT_REASON_PREEMPTED, EVENT_REASON_BLOCKED };
+enum event_reason {
+	EVENT_REASON_UNKNOWN,
+	EVENT_REASON_PREEMPTED,
+	EVENT_REASON_BLOCKED,
+	EVENT_REASON_YIELDED
+};
 
 enum event_sched {
 	EVENT_SCHED_UNKNOWN,
@@ -207,6 +213,12 @@ struct event_reading {
 	uint32_t counter; /* index into counters */
 };
 
+/* A process that ran instead of a thread of this one; its number is 1 more than its index. */
+struct event_neighbour {
+	char *command, *cgroup; /* NULL when unknown */
+	int64_t pid;		/* -1 when unknown */
+};
+
 struct event_loss {
 	char *cause;
 	uint64_t count;
@@ -229,6 +241,8 @@ struct event_stream {
 	size_t counter_count;
 	struct event_reading *readings; /* by event, then by counter; few events need have any */
 	size_t reading_count;
+	struct event_neighbour *neighbours;
+	size_t neighbour_count;
 	struct event_loss *losses; /* belonging to no thread */
 	size_t loss_count;
 	char **causes; /* of lost events */

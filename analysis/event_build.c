@@ -58,6 +58,7 @@ int event_stream__new(struct event_stream **out)
 				      .command = "",
 				      .runtime = "",
 				      .source = "",
+				      .scheduler_absent = "",
 				      .pid = -1,
 				      .uid = -1,
 				      .ns_per_event = __builtin_nan("")};
@@ -93,6 +94,11 @@ void event_stream__free(struct event_stream *stream)
 	free(stream->cpus);
 	free(stream->distances);
 	event_stream__free_counters(stream);
+	for (size_t i = 0; i < stream->neighbour_count; i++) {
+		free(stream->neighbours[i].command);
+		free(stream->neighbours[i].cgroup);
+	}
+	free(stream->neighbours);
 	for (size_t i = 0; i < stream->loss_count; i++)
 		free(stream->losses[i].cause);
 	free(stream->losses);
@@ -105,6 +111,7 @@ void event_stream__free(struct event_stream *stream)
 	free(stream->loops);
 	free(stream->task_trouble);
 	free(stream->region_trouble);
+	free_text(stream->info.scheduler_absent);
 	free_text(stream->info.host);
 	free_text(stream->info.kernel);
 	free_text(stream->info.exe);
@@ -277,7 +284,7 @@ const char *const event_flag_names[] = {"deferred", "undeferred", "final", "unti
 					"taskloop", "target",	  "split", "priority", NULL};
 const char *const event_lock_names[] = {"critical", "ordered", "lock", "doacross", "atomic", NULL};
 const char *const event_cancel_names[] = {"parallel", "loop", "sections", "taskgroup", NULL};
-const char *const event_reason_names[] = {"unknown", "preempted", "blocked", NULL};
+const char *const event_reason_names[] = {"unknown", "preempted", "blocked", "yielded", NULL};
 const char *const event_sched_names[] = {
 	"unknown",	   "static",	     "dynamic",	     "guided",	"auto", "runtime-static",
 	"runtime-dynamic", "runtime-guided", "runtime-auto", "runtime", NULL};

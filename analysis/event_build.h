@@ -63,6 +63,11 @@ int event_stream__add_verbatim(struct event_stream *stream, const char *line, si
 int event_stream__add_cause(struct event_stream *stream, const char *cause, size_t bytes, uint8_t *sub,
 			    struct budget *budget);
 
+#define EVENT_NEIGHBOURS_MAX 65536
+/* Takes ownership of the strings. -EDOM: the number is 0 or too large; -EEXIST: it is taken. */
+int event_stream__add_neighbour(struct event_stream *stream, uint32_t number,
+				const struct event_neighbour *neighbour, struct budget *budget);
+
 /* event_counters.c */
 #define EVENT_COUNTERS_MAX 64
 /* The index of the counter with this number, known or new. -EDOM: there are too many. */

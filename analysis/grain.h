@@ -112,14 +112,16 @@ struct grain_info {
 	const char *source;				     /* "uprobes", "shim", "log" or "mir" */
 	int64_t pid, uid;				     /* -1 when unknown */
 	uint32_t cores, sockets;
-	uint32_t threads;	   /* the largest team seen, at least 1; of a MIR profile its workers */
-	uint64_t start_ns, end_ns; /* first and last event */
-	bool late;		   /* attached to a process that already ran */
-	bool damaged;		   /* keep_going over a file that is not whole */
-	double ns_per_event;	   /* cost of one event in the observed program; NAN when unknown */
-	uint64_t resolution_ns;	   /* grains shorter than this are dominated by measuring; 0 unknown */
-	bool cycles;		   /* every time is in processor cycles, not in nanoseconds */
-	bool times_derived;	   /* durations were measured, most begins follow from them (README.md) */
+	uint32_t threads;	      /* the largest team seen, at least 1; of a MIR profile its workers */
+	uint64_t start_ns, end_ns;    /* first and last event */
+	bool late;		      /* attached to a process that already ran */
+	bool damaged;		      /* keep_going over a file that is not whole */
+	double ns_per_event;	      /* cost of one event in the observed program; NAN when unknown */
+	uint64_t resolution_ns;	      /* grains shorter than this are dominated by measuring; 0 unknown */
+	bool cycles;		      /* every time is in processor cycles, not in nanoseconds */
+	bool scheduler;		      /* the capture followed the scheduler */
+	const char *scheduler_absent; /* why it did not; "" when it did, or does not say */
+	bool times_derived;	      /* durations were measured, most begins follow from them (README.md) */
 };
 const struct grain_info *grain_graph__info(const struct grain_graph *graph);
 

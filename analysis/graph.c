@@ -74,6 +74,8 @@ static int compute(struct grain_graph *g, const struct grain_load_opts *opts, st
 	graph__flag_problems(g);
 	error = graph__profile(g);
 	if (error == 0)
+		error = graph__name_neighbours(g);
+	if (error == 0)
 		error = graph__profile_counters(g);
 	if (error == 0)
 		error = graph__profile_deviation(g);
@@ -165,6 +167,8 @@ void grain_graph__free(struct grain_graph *graph)
 	free(graph->contexts);
 	free(graph->scatters);
 	free(graph->rares);
+	free(graph->taken);
+	free(graph->neighbours);
 	free(graph->raw);
 	free(graph->items);
 	free(graph->places);

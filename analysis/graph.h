@@ -8,6 +8,7 @@
 #define GRAIND_GRAPH_H
 
 #include "analysis/event.h"
+#include "analysis/grain_scheduler.h"
 
 enum {
 	ITEM_OPEN = 1,	   /* while building: not closed yet */
@@ -109,7 +110,8 @@ struct context {
 
 /* Times that few contexts have. */
 struct rare {
-	uint64_t bookkeeping_ns, off_ns, lock_ns;
+	uint64_t bookkeeping_ns, lock_ns;
+	struct grain_scheduled scheduled;
 };
 
 struct join {
@@ -209,7 +211,11 @@ struct thread {
 	uint64_t outside_ns;
 	uint64_t outside_since;
 	uint64_t off_since;
-	uint64_t events; /* still to come, while building */
+	struct grain_scheduled scheduled;
+	uint32_t off_by; /* number of a neighbour, 0: none */
+	uint16_t off_cpu;
+	uint8_t off_reason; /* enum event_reason */
+	uint64_t events;    /* still to come, while building */
 	uint32_t tid;
 	uint32_t top; /* frame, GRAIN_NONE when outside of every context */
 	uint32_t cpu;
@@ -225,6 +231,11 @@ struct imbalance {
 	double longest_ns, mean_ns; /* of the worst group */
 	uint32_t members;
 	uint32_t worst; /* of siblings: the longest */
+};
+
+/* What a neighbour took from fragments. */
+struct taken {
+	uint64_t preemptions, ns;
 };
 
 struct memory {
@@ -290,6 +301,9 @@ struct grain_graph {
 	struct grain_definition *definitions;
 	size_t definition_count;
 	char *definition_text;
+	struct taken *taken; /* per neighbour of the stream; NULL: none took anything */
+	struct grain_neighbour *neighbours;
+	size_t neighbour_count;
 	bool scheduler_seen; /* off-cpu events exist: cpu time is known */
 	bool events_dropped; /* the stream has none any more */
 
@@ -350,6 +364,7 @@ int graph__name_loops(struct grain_graph *graph); /* graph_names.c: copies of ch
 int graph__check_conservation(struct grain_graph *graph);  /* graph_check.c */
 int graph__find_span(struct grain_graph *graph);	   /* metrics_span.c */
 int graph__measure_parallelism(struct grain_graph *graph); /* metrics_parallelism.c */
+int graph__name_neighbours(struct grain_graph *graph);	   /* graph_scheduler.c */
 int graph__measure_counters(struct grain_graph *graph);	   /* counters.c */
 int graph__profile_counters(struct grain_graph *graph);	   /* counters.c, after graph__profile */
 int graph__measure_siblings(struct grain_graph *graph);	   /* metrics_siblings.c */
@@ -408,7 +423,13 @@ static inline uint64_t context__bookkeeping(const struct grain_graph *graph, con
 
 static inline uint64_t context__off(const struct grain_graph *graph, const struct context *c)
 {
-	return c->rare ? graph->rares[c->rare - 1].off_ns : 0;
+	return c->rare ? graph->rares[c->rare - 1].scheduled.off_ns : 0;
+}
+
+/* Of that, able to run but without a CPU. */
+static inline uint64_t context__ready(const struct grain_graph *graph, const struct context *c)
+{
+	return c->rare ? graph->rares[c->rare - 1].scheduled.ready_ns : 0;
 }
 
 static inline uint64_t context__lock(const struct grain_graph *graph, const struct context *c)

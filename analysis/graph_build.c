@@ -137,27 +137,6 @@ static int survey(struct grain_graph *g, struct thread_map *map)
 	return 0;
 }
 
-static int off_cpu(struct replay *r, uint32_t thread, bool off)
-{
-	struct grain_graph *g = r->graph;
-	struct thread *t = &g->threads[thread];
-	int error = 0;
-
-	g->scheduler_seen = true;
-	if (!off && t->off && t->top != GRAIN_NONE && frame__on_top_in_fragment(r, t->top)) {
-		uint64_t since = g->raw[r->frames[t->top].item].start_ns;
-		struct rare *rare;
-
-		since = since > t->off_since ? since : t->off_since;
-		error = graph__rare(g, r->frames[t->top].context, &rare);
-		if (error == 0)
-			rare->off_ns += r->now_ns - since;
-	}
-	t->off = off;
-	t->off_since = r->now_ns;
-	return error;
-}
-
 static int dispatch(struct replay *r, uint32_t thread, const struct event *e)
 {
 	switch (e->kind) {
@@ -221,8 +200,9 @@ static int dispatch(struct replay *r, uint32_t thread, const struct event *e)
 		replay__single_end(r, thread);
 		return 0;
 	case EVENT_OFF_CPU:
+		return replay__off_cpu(r, thread, e);
 	case EVENT_ON_CPU:
-		return off_cpu(r, thread, e->kind == EVENT_OFF_CPU);
+		return replay__on_cpu(r, thread, e);
 	case EVENT_LOST:
 		replay__lost(r, thread, e);
 		return 0;
@@ -273,6 +253,7 @@ static int init(struct replay *r)
 	size_t i;
 	int error;
 
+	g->scheduler_seen = g->info.scheduler;
 	g->region_count = s->region_count;
 	g->loop_count = s->loop_count;
 	error = memory__array(&g->memory, s->task_count, sizeof(uint32_t), (void **)&r->context_of_task);

@@ -215,6 +215,10 @@ int replay__lock(struct replay *r, uint32_t thread, const struct event *e);
 void replay__set_ready(struct replay *r, struct context *c, bool ready);
 int replay__finish_notes(struct replay *r);
 
+/* graph_scheduler.c */
+int replay__off_cpu(struct replay *r, uint32_t thread, const struct event *e);
+int replay__on_cpu(struct replay *r, uint32_t thread, const struct event *e);
+
 /* graph_depend.c */
 int replay__depend(struct replay *r, uint32_t thread, const struct event *e);
 void replay__finish_depends(struct replay *r);

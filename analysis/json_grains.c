@@ -203,6 +203,10 @@ static void write_state(struct lines *l, uint32_t context)
 		KEY(o, "discarded");
 		json_out__bool(o, true);
 	}
+	if (g->scheduler_seen && context__off(g, c)) {
+		KEY(o, "scheduled");
+		json__write_scheduled(o, g, context);
+	}
 	if (c->flags & CONTEXT_SPLIT) {
 		KEY(o, "runtime");
 		json_out__bool(o, true);

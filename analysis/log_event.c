@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define K(name) (1u << KEY_##name)
-static const uint32_t required_keys[EVENT_KIND_MAX] = {
+#define K(name) (UINT64_C(1) << KEY_##name)
+static const uint64_t required_keys[EVENT_KIND_MAX] = {
 	[EVENT_REGION_BEGIN] = K(REGION),
 	[EVENT_REGION_END] = K(REGION),
 	[EVENT_MEMBER_BEGIN] = K(REGION) | K(NUM),
@@ -192,6 +192,17 @@ static int lost_cause(struct log_reader *r, const struct field *f, uint8_t *sub)
 	return error;
 }
 
+static int scheduler_keys(struct log_reader *r, const struct keys *keys, struct event *e)
+{
+	int error = keys__name(r, keys, KEY_REASON, event_reason_names, &e->sub);
+
+	if (!error && e->kind == EVENT_ON_CPU)
+		return keys__u64(r, keys, KEY_READY, &e->value);
+	if (!error && keys->have & K(BY) && !field__u32(&keys->field[KEY_BY], &e->id))
+		return keys__bad_value(r, KEY_BY, &keys->field[KEY_BY]);
+	return error;
+}
+
 /* Fills *e from the keys of its kind. */
 static int event_values(struct log_reader *r, const struct keys *keys, struct event *e)
 {
@@ -270,7 +281,7 @@ static int event_values(struct log_reader *r, const struct keys *keys, struct ev
 		return error ? error : keys__u64(r, keys, KEY_ADDR, &e->value);
 	case EVENT_OFF_CPU:
 	case EVENT_ON_CPU:
-		return keys__name(r, keys, KEY_REASON, event_reason_names, &e->sub);
+		return scheduler_keys(r, keys, e);
 	case EVENT_SAMPLE:
 		return keys__u64(r, keys, KEY_IP, &e->value);
 	case EVENT_LOST:
@@ -351,7 +362,7 @@ int log_reader__event(struct log_reader *r, const char *line, size_t bytes)
 	uint64_t tid, cpu;
 	struct keys keys;
 	struct field f;
-	uint32_t missing;
+	uint64_t missing;
 	int rc;
 
 	if (memchr(line, '\0', bytes))
@@ -388,12 +399,12 @@ int log_reader__event(struct log_reader *r, const char *line, size_t bytes)
 		if (key == KEY_MAX)
 			continue;
 		keys.field[key] = f;
-		keys.have |= 1u << key;
+		keys.have |= UINT64_C(1) << key;
 	}
 	missing = required_keys[e.kind] & ~keys.have;
 	if (missing)
 		return log_reader__broken(r, "%s needs %s=", event_kind__name(e.kind),
-					  key_names[__builtin_ctz(missing)]);
+					  key_names[__builtin_ctzll(missing)]);
 	rc = check_time(r, e.tid, e.time_ns);
 	if (!rc)
 		rc = event_values(r, &keys, &e);

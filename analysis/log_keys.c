@@ -10,7 +10,7 @@ const char *const key_names[KEY_MAX] = {"task",	    "region",	    "loop",	  "src
 					"reason",   "ip",	    "count",	  "cause",  "trouble",
 					"taskloop", "point",	    "unsigned",	  "bounds", "ordered",
 					"doacross", "nonmonotonic", "distribute", "stride", "own",
-					"part"};
+					"part",	    "by",	    "ready"};
 
 int keys__bad_value(struct log_reader *r, enum key key, const struct field *f)
 {
@@ -29,14 +29,14 @@ enum key key__of(const struct field *f)
 
 int keys__u64(struct log_reader *r, const struct keys *keys, enum key key, uint64_t *out)
 {
-	if (!(keys->have & 1u << key) || field__u64(&keys->field[key], out))
+	if (!keys__have(keys, key) || field__u64(&keys->field[key], out))
 		return 0;
 	return keys__bad_value(r, key, &keys->field[key]);
 }
 
 int keys__i64(struct log_reader *r, const struct keys *keys, enum key key, int64_t *out, bool *has)
 {
-	if (!(keys->have & 1u << key))
+	if (!keys__have(keys, key))
 		return 0;
 	if (!field__i64(&keys->field[key], out))
 		return keys__bad_value(r, key, &keys->field[key]);
@@ -48,7 +48,7 @@ int keys__i64(struct log_reader *r, const struct keys *keys, enum key key, int64
 int keys__name(struct log_reader *r, const struct keys *keys, enum key key, const char *const *names,
 	       uint8_t *out)
 {
-	if (!(keys->have & 1u << key))
+	if (!keys__have(keys, key))
 		return 0;
 	for (uint8_t i = 0; names[i]; i++) {
 		if (field__value_is(&keys->field[key], names[i])) {
@@ -65,7 +65,7 @@ int keys__bits(struct log_reader *r, const struct keys *keys, enum key key, cons
 	const struct field *f = &keys->field[key];
 	const char *p, *end;
 
-	if (!(keys->have & 1u << key) || field__value_is(f, "none"))
+	if (!keys__have(keys, key) || field__value_is(f, "none"))
 		return 0;
 	p = f->value;
 	end = p + f->value_bytes;
@@ -106,7 +106,7 @@ int keys__index(struct log_reader *r, const struct keys *keys, enum key key, str
 {
 	uint64_t number;
 
-	if (!(keys->have & 1u << key))
+	if (!keys__have(keys, key))
 		return 0;
 	if (!field__u64(&keys->field[key], &number))
 		return keys__bad_value(r, key, &keys->field[key]);
@@ -119,7 +119,7 @@ int keys__source(struct log_reader *r, const struct keys *keys, uint32_t *out)
 	uint32_t number;
 	int error;
 
-	if (!(keys->have & 1u << KEY_SRC))
+	if (!keys__have(keys, KEY_SRC))
 		return 0;
 	if (!field__u32(&keys->field[KEY_SRC], &number) || number == GRAIN_NONE)
 		return keys__bad_value(r, KEY_SRC, &keys->field[KEY_SRC]);
@@ -148,7 +148,7 @@ int keys__bound(struct log_reader *r, const struct keys *keys, enum key key, boo
 {
 	if (!is_unsigned)
 		return keys__i64(r, keys, key, out, has);
-	if (!(keys->have & 1u << key))
+	if (!keys__have(keys, key))
 		return 0;
 	if (has)
 		*has = true;

@@ -39,13 +39,21 @@ enum key {
 	KEY_STRIDE,
 	KEY_OWN,
 	KEY_PART,
+	KEY_BY,
+	KEY_READY,
 	KEY_MAX
 };
 
 struct keys {
 	struct field field[KEY_MAX];
-	uint32_t have;
+	uint64_t have; /* bit 1 << enum key */
 };
+_Static_assert(KEY_MAX <= 64, "a bit for each key");
+
+static inline bool keys__have(const struct keys *keys, enum key key)
+{
+	return keys->have >> key & 1;
+}
 
 extern const char *const key_names[KEY_MAX];
 enum key key__of(const struct field *f); /* KEY_MAX: none that is known */

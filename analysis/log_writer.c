@@ -261,6 +261,10 @@ static void put_values(struct log_writer *w, const struct event *e)
 	case EVENT_ON_CPU:
 		put(w, " reason=");
 		put(w, event_reason_names[e->sub]);
+		if (e->kind == EVENT_OFF_CPU && e->id != GRAIN_NONE)
+			put_key(w, " by=", e->id);
+		if (e->kind == EVENT_ON_CPU && e->value)
+			put_key(w, " ready=", e->value);
 		break;
 	case EVENT_SAMPLE:
 		put_hex(w, " ip=", e->value);

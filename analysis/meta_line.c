@@ -141,6 +141,10 @@ static int capture(struct parse *p)
 			error = take_u64(p, &late, &f);
 			if (!error)
 				info->late = late != 0;
+		} else if (field__is(&f, "scheduler")) {
+			info->scheduler = field__value_is(&f, "1");
+		} else if (field__is(&f, "scheduler_why")) {
+			error = take_text(&info->scheduler_absent, &f);
 		} else if (field__is(&f, "unit")) {
 			info->cycles = field__value_is(&f, "cycles");
 		} else if (field__is(&f, "times")) {
@@ -165,7 +169,8 @@ static int into_info(struct parse *p, int (*parse)(struct parse *))
 				   {&to->info.exe, &said.info.exe},
 				   {&to->info.command, &said.info.command},
 				   {&to->info.runtime, &said.info.runtime},
-				   {&to->info.source, &said.info.source}};
+				   {&to->info.source, &said.info.source},
+				   {&to->info.scheduler_absent, &said.info.scheduler_absent}};
 	size_t count = sizeof(texts) / sizeof(texts[0]);
 	int error;
 
@@ -285,6 +290,42 @@ static int counter(struct parse *p)
 		snprintf(p->why, 128, "counter %u or its name is declared twice", number);
 	else if (error == -EDOM)
 		snprintf(p->why, 128, "more than %d counters", EVENT_COUNTERS_MAX);
+	return error == -EEXIST || error == -EDOM ? -EBADMSG : error;
+}
+
+/* @neighbour NUMBER pid=N command=NAME cgroup=PATH */
+static int neighbour(struct parse *p)
+{
+	struct event_neighbour n = {.pid = -1};
+	struct field f;
+	uint32_t number;
+	int rc = next(p, &f), error = 0;
+
+	if (rc < 0)
+		return rc;
+	if (rc == 0 || f.key_bytes || !field__u32(&f, &number)) {
+		snprintf(p->why, 128, "@neighbour needs its number");
+		return -EBADMSG;
+	}
+	while (!error && (rc = next(p, &f)) > 0) {
+		if (field__is(&f, "pid"))
+			error = take_id(p, &n.pid, &f);
+		else if (field__is(&f, "command"))
+			error = take_own(&n.command, &f);
+		else if (field__is(&f, "cgroup"))
+			error = take_own(&n.cgroup, &f);
+	}
+	if (rc < 0 || error) {
+		free(n.command);
+		free(n.cgroup);
+		return rc < 0 ? rc : error;
+	}
+	error = event_stream__add_neighbour(p->stream, number, &n, p->budget);
+	if (error == -EEXIST)
+		snprintf(p->why, 128, "neighbour %u is declared twice", number);
+	else if (error == -EDOM)
+		snprintf(p->why, 128, "neighbour %u is not a number from 1 to %d", number,
+			 EVENT_NEIGHBOURS_MAX);
 	return error == -EEXIST || error == -EDOM ? -EBADMSG : error;
 }
 
@@ -453,6 +494,8 @@ int meta__line(struct event_stream *stream, const char *line, size_t bytes, stru
 		error = distances(&p);
 	else if (field__value_is(&name, "@counter"))
 		error = counter(&p);
+	else if (field__value_is(&name, "@neighbour"))
+		error = neighbour(&p);
 	if (error)
 		stream->distance_count = known;
 	return error ? error : event_stream__add_verbatim(stream, line, bytes, budget);

@@ -365,8 +365,35 @@ static int dispatch(struct resolver *r, struct thread *t, const struct trace_rec
 		return lock(r, t, rec);
 	case TRACE_LOST:
 		return lost(r, t, rec);
+	case TRACE_OFF_CPU:
+	case TRACE_ON_CPU:
 	case TRACE_KIND_MAX:
 		break;
+	}
+	return 0;
+}
+
+/* Happens to a thread in the midst of anything; before and after what it does itself nobody asks for it. */
+static int scheduled(struct resolver *r, struct thread *t, const struct trace_record *rec)
+{
+	static const uint8_t reasons[] = {[TRACE_OFF_PREEMPTED] = EVENT_REASON_PREEMPTED,
+					  [TRACE_OFF_BLOCKED] = EVENT_REASON_BLOCKED,
+					  [TRACE_OFF_YIELDED] = EVENT_REASON_YIELDED};
+	bool off = rec->kind == TRACE_OFF_CPU;
+	uint32_t reason = rec->arg & TRACE_OFF_REASON;
+	struct event *e;
+
+	if (!t->begun)
+		return 0;
+	e = resolver__emit(r, t, off ? EVENT_OFF_CPU : EVENT_ON_CPU, GRAIN_NONE);
+	if (!e)
+		return -E2BIG;
+	if (off) {
+		e->sub = reason <= TRACE_OFF_YIELDED ? reasons[reason] : EVENT_REASON_UNKNOWN;
+		if (rec->arg >> TRACE_OFF_NEIGHBOUR_SHIFT)
+			e->id = rec->arg >> TRACE_OFF_NEIGHBOUR_SHIFT;
+	} else if (rec->key <= INT64_MAX) {
+		e->value = rec->key;
 	}
 	return 0;
 }
@@ -382,6 +409,8 @@ int resolver__record(struct resolver *r, struct thread *t, const struct trace_re
 		return 0;
 	t->cpu = rec->cpu;
 	r->now = rec->time_ns;
+	if (rec->kind == TRACE_OFF_CPU || rec->kind == TRACE_ON_CPU)
+		return scheduled(r, t, rec);
 	if (!t->begun && t->tid)
 		error = thread_begins(r, t);
 	if (rec->kind != TRACE_LOOP_PARAMS)

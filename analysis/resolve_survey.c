@@ -215,6 +215,45 @@ static bool is_whole(const struct resolver *r)
 	return true;
 }
 
+/* Records that nothing later changes and that change nothing earlier, once it is known how their thread
+ * started. */
+static bool is_plain(uint8_t kind)
+{
+	static const bool plain[TRACE_KIND_MAX] = {
+		[TRACE_TASK_CREATE_END] = true, [TRACE_TASK_END] = true,     [TRACE_UNDEFERRED_END] = true,
+		[TRACE_WAIT_BEGIN] = true,	[TRACE_WAIT_END] = true,     [TRACE_GROUP_BEGIN] = true,
+		[TRACE_LOOP_BEGIN] = true,	[TRACE_LOOP_PARAMS] = true,  [TRACE_CHUNK_NEXT] = true,
+		[TRACE_CHUNK_BEGIN] = true,	[TRACE_CHUNK_STRIDE] = true, [TRACE_LOOP_END] = true,
+		[TRACE_SECTIONS_BEGIN] = true,	[TRACE_SECTION_NEXT] = true, [TRACE_SECTION_BEGIN] = true,
+		[TRACE_SECTIONS_END] = true,
+	};
+
+	return plain[kind];
+}
+
+static int look_at(struct resolver *r, struct task_blocks *blocks, struct thread *t, uint32_t index)
+{
+	struct trace_record *rec = &r->content->records[index];
+	int error;
+
+	/* Elsewhere the call means nothing. */
+	if (rec->kind == TRACE_STATIC_SHARE &&
+	    number_map__get(&r->content->static_loops, r->content->sites[rec->site]) == GRAIN_NONE) {
+		rec->kind = RECORD_NONE;
+		return 0;
+	}
+	error = find_block(r, blocks, rec);
+	if (error)
+		return error;
+	if (!t->start_known)
+		find_start(t, rec);
+	r->whole &= rec->kind != TRACE_LOST;
+	r->cancels |= rec->kind == TRACE_CANCEL;
+	find_included(r, t, index);
+	error = find_team(r, t, index);
+	return error ? error : find_attached(r, t, index);
+}
+
 int survey__run(struct resolver *r)
 {
 	struct trace_content *c = r->content;
@@ -228,24 +267,13 @@ int survey__run(struct resolver *r)
 		struct trace_record *rec = &c->records[i];
 		struct thread *t = &r->threads[rec->thread];
 
-		t->last_record = (uint32_t)i;
-		/* Elsewhere the call means nothing. */
-		if (rec->kind == TRACE_STATIC_SHARE &&
-		    number_map__get(&c->static_loops, c->sites[rec->site]) == GRAIN_NONE) {
-			rec->kind = RECORD_NONE;
+		if (rec->kind == TRACE_OFF_CPU || rec->kind == TRACE_ON_CPU)
 			continue;
-		}
-		error = find_block(r, &blocks, rec);
-		if (error)
-			break;
-		if (!t->start_known)
-			find_start(t, rec);
-		r->whole &= rec->kind != TRACE_LOST;
-		r->cancels |= rec->kind == TRACE_CANCEL;
-		find_included(r, t, (uint32_t)i);
-		error = find_team(r, t, (uint32_t)i);
-		if (!error)
-			error = find_attached(r, t, (uint32_t)i);
+		t->last_record = (uint32_t)i;
+		if (t->start_known && is_plain(rec->kind))
+			t->survey.create = t->survey.begin = GRAIN_NONE;
+		else
+			error = look_at(r, &blocks, t, (uint32_t)i);
 	}
 	task_blocks__free(&blocks, r->budget);
 	for (uint32_t i = 0; i < c->thread_count; i++) {

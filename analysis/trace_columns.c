@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BLOCK 512
-
 static const uint32_t widths[TRACE_COLUMNS] = {8, 8, 8, 8, 4, 4, 2, 1, 1, 8};
 
 static int refuse(char why[128], const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -89,17 +87,21 @@ static int find_plain(struct trace_columns_read *c, const char *at, size_t bytes
 	return 0;
 }
 
-/* The largest of the column's numbers. */
-static uint64_t largest(const struct trace_columns_read *c, enum trace_column column)
+/* The largest of the numbers of a column that has a table: they have 1 or 2 bytes. */
+static uint32_t largest(const struct trace_columns_read *c, enum trace_column column)
 {
-	uint64_t numbers[BLOCK], most = 0;
+	const char *at = c->column[column].at;
+	uint8_t most_byte = 0;
+	uint16_t most = 0, number;
 
-	for (size_t from = 0; from < c->count; from += BLOCK) {
-		size_t n = c->count - from < BLOCK ? c->count - from : BLOCK;
-
-		trace_columns__numbers(c, column, from, n, numbers);
-		for (size_t i = 0; i < n; i++)
-			most = numbers[i] > most ? numbers[i] : most;
+	if (c->column[column].width == 1) {
+		for (size_t i = 0; i < c->count; i++)
+			most_byte = (uint8_t)at[i] > most_byte ? (uint8_t)at[i] : most_byte;
+		return most_byte;
+	}
+	for (size_t i = 0; i < c->count; i++) {
+		memcpy(&number, at + i * sizeof(number), sizeof(number));
+		most = number > most ? number : most;
 	}
 	return most;
 }

@@ -360,14 +360,17 @@ static int add_block(struct trace_events *e, const struct block *b, size_t n, bo
 		     char why[128])
 {
 	for (size_t i = 0; i < n; i++) {
-		struct trace_record *rec = &e->window[e->count++];
+		struct trace_record *rec = &e->window[e->count];
 		uint64_t step = b->column[COLUMN_TIME][i];
 
 		*now += zigzag ? step >> 1 ^ (0 - (step & 1)) : step;
 		if (*now > INT64_MAX) {
+			/* Those before it stay. */
+			e->stream->truth.events += i;
 			snprintf(why, 128, "an event at a time that no clock shows");
 			return -EBADMSG;
 		}
+		e->count++;
 		rec->time_ns = *now;
 		rec->key = b->column[COLUMN_KEY][i];
 		rec->frame = b->column[COLUMN_FRAME][i];

@@ -17,6 +17,8 @@
  *     @ident 0xADDRESS text=";FILE;FUNCTION;LINE;COLUMN;;"   what an event's ident points to (ident_t of
  * libomp)
  *     @capture source=uprobes method=uprobe_multi ns_per_event=N resolution_ns=N attach_ns=N late=0|1
+ *              scheduler=0|1 scheduler_why=TEXT
+ *     @neighbour N pid=N command=NAME cgroup=PATH   a process that ran instead of a thread of this one
  *     @lost cause=NAME count=N       losses that belong to no thread, at the end
  *     @end reason=exit|detach|duration|shutdown end_ns=N events=N
  * TRACE_CHUNK_EVENTS columns, see struct trace_events_head.
@@ -181,8 +183,19 @@ enum trace_kind {
 				 enum  trace_lock, site = call site */
 	TRACE_STATIC_SHARE = 36, /* site = call of omp_get_num_threads; where that site is said to be one
 				    (@site ... loop=static), an inline static loop begins here */
+	TRACE_OFF_CPU = 37, /* the scheduler takes the thread off; arg = enum trace_off | @neighbour's number
+			       << TRACE_OFF_NEIGHBOUR_SHIFT, 0: nobody was waiting for the CPU */
+	TRACE_ON_CPU = 38,  /* and puts it back; key = since when it could have run, 0: since TRACE_OFF_CPU */
 	TRACE_KIND_MAX
 };
+
+enum trace_off {
+	TRACE_OFF_PREEMPTED = 1,
+	TRACE_OFF_BLOCKED = 2,
+	TRACE_OFF_YIELDED = 3,
+	TRACE_OFF_REASON = 0xff,
+};
+#define TRACE_OFF_NEIGHBOUR_SHIFT 8
 
 enum trace_wait {
 	TRACE_WAIT_TASKWAIT = 1,

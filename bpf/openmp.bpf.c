@@ -2,10 +2,11 @@
 /*
  * The uprobe programs: one per runtime, for all of its points, and one for the
  * program's own functions; the attach cookie says what the point stands for and where its operands are
- * (cookie.h).
+ * (cookie.h). The scheduler's tracepoints write into the same rings (sched.bpf.h).
  */
 #include "bpf/libgomp.bpf.h"
 #include "bpf/libomp.bpf.h"
+#include "bpf/sched.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -24,9 +25,6 @@ struct {
 	__type(key, __u32);
 	__type(value, __u8);
 } targets SEC(".maps");
-
-/* The one switch: attaching many probes is not atomic, turning this is. */
-__u32 enabled = 0;
 
 /*
  * The readers fill `record`, which is then recorded; they may record further

@@ -27,7 +27,9 @@ struct {
 } ring_slots SEC(".maps");
 
 struct thread_state {
-	__u32 lost; /* events not yet reported by a RING_LOST */
+	__u32 lost;	/* events not yet reported by a RING_LOST */
+	__u32 off;	/* its latest RING_OFF_CPU has no RING_ON_CPU yet */
+	__u64 woken_ns; /* since when it waits for a CPU after it was blocked */
 };
 
 struct {
@@ -38,6 +40,12 @@ struct {
 } threads SEC(".maps");
 
 const volatile __u32 slots_shift = 16;
+
+/* Threads that give events have a thread_state: what else happens to them is followed too. */
+const volatile __u32 follow_threads = 0;
+
+/* The one switch: attaching many probes is not atomic, turning this is. */
+__u32 enabled = 0;
 
 /* Set once anything was lost, so that the usual event does not look. */
 __u32 any_lost = 0;
@@ -76,14 +84,11 @@ static __always_inline bool ring__put(struct ring_ctl *ctl, __u32 cpu, __u64 id,
 	return true;
 }
 
-static __noinline void ring__count_lost(struct ring_ctl *ctl)
+static __noinline void ring__count_lost(struct ring_ctl *ctl, struct thread_state *state)
 {
-	struct thread_state *state;
-
 	if (!ctl)
 		return;
 	__sync_fetch_and_add(&ctl->loss[RING_LOSS_FULL], 1);
-	state = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (state)
 		state->lost++;
 	else
@@ -91,19 +96,37 @@ static __noinline void ring__count_lost(struct ring_ctl *ctl)
 	any_lost = 1;
 }
 
-/* Reports this thread's earlier losses in the stream, before its next event. */
-static __noinline void ring__report_lost(struct ring_ctl *ctl, __u32 cpu, __u64 id)
+/* Reports a thread's earlier losses in the stream, before its next event. */
+static __noinline void ring__report_lost(struct ring_ctl *ctl, __u32 cpu, __u64 id,
+					 struct thread_state *state)
 {
-	struct thread_state *state;
-
-	if (!ctl)
-		return;
-	state = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
-	if (!state || !state->lost)
+	if (!ctl || !state || !state->lost)
 		return;
 	struct ring_record record = {.kind = RING_LOST, .arg = state->lost};
 	if (ring__put(ctl, cpu, id, &record))
 		state->lost = 0;
+}
+
+/* An event of a thread whose state is known. */
+static __always_inline void ring__emit_of(struct thread_state *state, __u64 id,
+					  const struct ring_record *record)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct ring_ctl *ctl = bpf_map_lookup_elem(&ring_ctl, &cpu);
+
+	if (!ctl)
+		return;
+	if (any_lost)
+		ring__report_lost(ctl, cpu, id, state);
+	if (!ring__put(ctl, cpu, id, record))
+		ring__count_lost(ctl, state);
+}
+
+/* The state of the thread that runs; made for it when it has none and `make`. */
+static __always_inline struct thread_state *thread_state(bool make)
+{
+	return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0,
+				    make ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
 }
 
 /* `id` is what bpf_get_current_pid_tgid() returned. */
@@ -111,15 +134,16 @@ static __always_inline void ring__emit(__u64 id, const struct ring_record *recor
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct ring_ctl *ctl = bpf_map_lookup_elem(&ring_ctl, &cpu);
+	struct thread_state *state = follow_threads ? thread_state(true) : NULL;
 
 	if (!ctl)
 		return;
 	if (record->flags)
 		__sync_fetch_and_add(&ctl->loss[RING_LOSS_FAULT], 1);
 	if (any_lost)
-		ring__report_lost(ctl, cpu, id);
+		ring__report_lost(ctl, cpu, id, state ? state : thread_state(false));
 	if (!ring__put(ctl, cpu, id, record))
-		ring__count_lost(ctl);
+		ring__count_lost(ctl, state ? state : thread_state(true));
 }
 
 #endif

@@ -82,7 +82,17 @@ enum ring_kind {
 	RING_STATIC_SHARE = 36, /* site call site of omp_get_num_threads: maybe an inline static loop */
 	RING_BODY =
 		37, /* for the daemon: key a body function that is new to its process, arg enum ring_body */
+	RING_OFF_CPU = 38, /* arg enum ring_off; frame tgid << 32 | tid of what runs instead, key and extra
+			      the 16 bytes of its command */
+	RING_ON_CPU = 39,  /* key since when it could have run, 0: since its RING_OFF_CPU */
 	RING_KIND_MAX
+};
+
+/* Why a thread left its CPU. */
+enum ring_off {
+	RING_OFF_PREEMPTED = 1,
+	RING_OFF_BLOCKED = 2,
+	RING_OFF_YIELDED = 3, /* sched_yield(), and another thread took it up */
 };
 
 enum ring_wait {

@@ -69,6 +69,9 @@ struct thread_struct {
 };
 
 struct task_struct {
+	int pid;
+	int tgid;
+	char comm[16];
 	struct thread_struct thread;
 };
 

@@ -36,7 +36,7 @@ void graind_calibration_site(void)
 #endif
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static double known[2]; /* by method: uprobe_multi, perf */
+static double known[2][2]; /* by method, uprobe_multi and perf, and by whether threads are followed */
 
 static uint64_t loop_ns(void)
 {
@@ -75,9 +75,12 @@ static int own_offset(uint64_t address, uint64_t *offset)
 	return r;
 }
 
-static int measure(enum capture_method method, double *ns_per_event)
+static int measure(enum capture_method method, bool scheduler, double *ns_per_event)
 {
-	struct capture_opts opts = {.pid = getpid(), .method = method, .slots_per_cpu = 8192};
+	struct capture_opts opts = {.pid = getpid(),
+				    .method = method,
+				    .scheduler = scheduler,
+				    .slots_per_cpu = 8192};
 	struct probe_point point = {
 		.entry_cookie = cookie__make(RING_CALIBRATE, COOKIE_ALWAYS, 0, COOKIE_REG_NONE,
 					     COOKIE_REG_NONE, 0, 0, 0),
@@ -113,13 +116,14 @@ out:
 
 int capture__calibrate(struct capture *capture, double *ns_per_event)
 {
+	bool scheduler = !capture__scheduler_absent(capture);
 	int method = capture__method_name(capture)[0] == 'p', r = 0;
 
 	pthread_mutex_lock(&lock);
-	if (known[method] == 0)
-		r = measure(method ? CAPTURE_PERF : CAPTURE_MULTI, &known[method]);
+	if (known[method][scheduler] == 0)
+		r = measure(method ? CAPTURE_PERF : CAPTURE_MULTI, scheduler, &known[method][scheduler]);
 	if (r == 0)
-		*ns_per_event = known[method];
+		*ns_per_event = known[method][scheduler];
 	pthread_mutex_unlock(&lock);
 	return r;
 }

@@ -21,6 +21,7 @@ struct capture {
 	struct probe_links *links;
 	pid_t pid;
 	bool multi, several;
+	char scheduler_absent[160]; /* "": it is followed */
 	unsigned cpus;
 	uint32_t slots;
 	struct ring_ctl *ctl;
@@ -92,14 +93,18 @@ static int explain_load(struct uprobes_error *err, int code)
 	return code;
 }
 
-static int load(struct capture *capture, struct uprobes_error *err)
+static int load_programs(struct capture *capture, struct uprobes_error *err)
 {
 	struct openmp_bpf *skeleton = openmp_bpf__open();
+	bool scheduler = !capture->scheduler_absent[0];
 	int r;
 
 	if (!skeleton)
 		return explain_load(err, -errno);
 	capture->skeleton = skeleton;
+	bpf_program__set_autoload(skeleton->progs.sched_switch, scheduler);
+	bpf_program__set_autoload(skeleton->progs.sched_wakeup, scheduler);
+	skeleton->rodata->follow_threads = scheduler;
 	skeleton->rodata->target_tgid = (uint32_t)capture->pid;
 	skeleton->rodata->filtered = capture->several && !probe_links__filter_by_process(capture->multi);
 	skeleton->rodata->slots_shift = (uint32_t)__builtin_ctz(capture->slots);
@@ -116,6 +121,39 @@ static int load(struct capture *capture, struct uprobes_error *err)
 	    (r = openmp_bpf__load(skeleton)))
 		return explain_load(err, r);
 	return 0;
+}
+
+static void unload(struct capture *capture)
+{
+	openmp_bpf__destroy(capture->skeleton);
+	capture->skeleton = NULL;
+}
+
+/* A kernel that has other tracepoints than we know does without the scheduler. */
+static int load(struct capture *capture, struct uprobes_error *err)
+{
+	int r = load_programs(capture, err);
+
+	if (!r || capture->scheduler_absent[0])
+		return r;
+	unload(capture);
+	snprintf(capture->scheduler_absent, sizeof(capture->scheduler_absent), "%.*s",
+		 (int)sizeof(capture->scheduler_absent) - 1, err->text);
+	return load_programs(capture, err);
+}
+
+/* The links end with the skeleton. */
+static void follow_scheduler(struct capture *capture)
+{
+	struct openmp_bpf *skeleton = capture->skeleton;
+
+	if (capture->scheduler_absent[0])
+		return;
+	skeleton->links.sched_switch = bpf_program__attach(skeleton->progs.sched_switch);
+	skeleton->links.sched_wakeup = bpf_program__attach(skeleton->progs.sched_wakeup);
+	if (!skeleton->links.sched_switch || !skeleton->links.sched_wakeup)
+		snprintf(capture->scheduler_absent, sizeof(capture->scheduler_absent),
+			 "the scheduler's tracepoints cannot be used: %s", strerror(errno));
 }
 
 static void *map_pages(const struct bpf_map *map, size_t bytes)
@@ -145,8 +183,7 @@ static int choose_method(struct capture *capture, enum capture_method method, st
 			 "leave the choice to graind or ask for perf");
 		return -EOPNOTSUPP;
 	}
-	openmp_bpf__destroy(capture->skeleton);
-	capture->skeleton = NULL;
+	unload(capture);
 	capture->multi = false;
 	return load(capture, err);
 }
@@ -165,6 +202,9 @@ int capture__open(const struct capture_opts *opts, struct capture **out, struct 
 	libbpf_set_print(keep_message);
 	capture->pid = opts->several ? 0 : opts->pid;
 	capture->several = opts->several;
+	if (!opts->scheduler)
+		snprintf(capture->scheduler_absent, sizeof(capture->scheduler_absent),
+			 "it was not asked for");
 	capture->cpus = cpus > 0 ? (unsigned)cpus : 1;
 	capture->slots = opts->slots_per_cpu ? opts->slots_per_cpu : DEFAULT_SLOTS_PER_CPU;
 	while (capture->slots > MIN_SLOTS_PER_CPU &&
@@ -188,6 +228,7 @@ int capture__open(const struct capture_opts *opts, struct capture **out, struct 
 			 capture->event_bytes >> 20, strerror(-r));
 		goto out;
 	}
+	follow_scheduler(capture);
 	*out = capture;
 	return 0;
 out:
@@ -272,6 +313,11 @@ void capture__disable(struct capture *capture)
 const char *capture__method_name(const struct capture *capture)
 {
 	return capture->multi ? "uprobe_multi" : "perf";
+}
+
+const char *capture__scheduler_absent(const struct capture *capture)
+{
+	return capture->scheduler_absent[0] ? capture->scheduler_absent : NULL;
 }
 
 /* One CPU's ring; the number of events handed over, or the callback's non-zero result. */

@@ -27,6 +27,7 @@ struct capture_opts {
 	pid_t pid;    /* thread group to record; 0 = every process */
 	bool several; /* instead: the processes that capture__add_process adds */
 	enum capture_method method;
+	bool scheduler;		/* also when the threads that give events are off their CPUs */
 	uint32_t slots_per_cpu; /* power of two; 0 = default */
 };
 
@@ -57,6 +58,9 @@ void capture__disable(struct capture *capture);
 void capture__free(struct capture *capture);
 
 const char *capture__method_name(const struct capture *capture); /* "uprobe_multi" or "perf" */
+
+/* NULL when the scheduler is followed, else why it is not. */
+const char *capture__scheduler_absent(const struct capture *capture);
 
 /*
  * Measured on this machine, once per method, with a probe of our own:

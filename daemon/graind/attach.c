@@ -93,7 +93,7 @@ int attach__add(struct capture *capture, const struct runtime_file *runtime, boo
 
 int attach__open(bool several, struct attachment *out, struct failure *failure)
 {
-	const struct capture_opts opts = {.several = several, .method = CAPTURE_AUTO};
+	const struct capture_opts opts = {.several = several, .method = CAPTURE_AUTO, .scheduler = true};
 	struct uprobes_error err = {.text = ""};
 	struct attachment made = {0};
 	int error = capture__open(&opts, &made.capture, &err);

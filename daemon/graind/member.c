@@ -67,6 +67,7 @@ int member__begin(struct member *member, const struct member_start *start, const
 		.ns_per_event = start->ns_per_event,
 		.attach_ns = start->attach_ns,
 		.late = start->late,
+		.scheduler_absent = capture__scheduler_absent(capture),
 	};
 	struct job *job = member->job;
 	struct begun begun = {&job->process, start};

@@ -26,6 +26,7 @@ struct recorder {
 	struct trace_writer *writer;
 	struct site_set sites, idents;
 	struct module_table modules;
+	struct neighbours *neighbours;
 	struct ring_to_trace ring;
 	size_t sites_seen;     /* of sites.list, whose module was looked for */
 	size_t idents_seen;    /* of idents.list, whose text was read */
@@ -63,6 +64,8 @@ int recorder__new(int dirfd, const struct process *process, struct recorder **ou
 	if (!error)
 		error = site_set__init(&recorder->idents);
 	if (!error)
+		error = neighbours__new(&recorder->neighbours);
+	if (!error)
 		error = trace_writer__create(dirfd, TRACE_FILE, &opts, &recorder->writer);
 	if (!error)
 		error = machine__describe(recorder->writer);
@@ -75,6 +78,7 @@ int recorder__new(int dirfd, const struct process *process, struct recorder **ou
 	recorder->ring.writer = recorder->writer;
 	recorder->ring.sites = &recorder->sites;
 	recorder->ring.idents = &recorder->idents;
+	recorder->ring.neighbours = recorder->neighbours;
 	recorder->ring.tgid = process->pid;
 	*out = recorder;
 	return 0;
@@ -150,20 +154,28 @@ void recorder__runtime(struct recorder *recorder, const char *runtime)
 	keep_error(recorder, tell_process(recorder, runtime));
 }
 
+static int tell_capture(struct recorder *recorder, const struct recorder_capture *capture)
+{
+	char costs[96] = "", scheduler[512] = "scheduler=1", quoted[480];
+
+	if (capture->ns_per_event > 0)
+		snprintf(costs, sizeof(costs), " ns_per_event=%.1f resolution_ns=%.0f", capture->ns_per_event,
+			 capture->ns_per_event);
+	if (capture->scheduler_absent) {
+		trace_writer__quote(capture->scheduler_absent, quoted, sizeof(quoted));
+		snprintf(scheduler, sizeof(scheduler), "scheduler=0 scheduler_why=%s", quoted);
+	}
+	return trace_writer__textf(recorder->writer,
+				   "@capture source=uprobes method=%s%s attach_ns=%" PRIu64 " late=%d %s",
+				   capture->method, costs, capture->attach_ns, capture->late, scheduler);
+}
+
 int recorder__begin(struct recorder *recorder, const struct recorder_capture *capture)
 {
 	int error = tell_process(recorder, capture->runtime);
 
-	if (!error && capture->ns_per_event > 0)
-		error = trace_writer__textf(recorder->writer,
-					    "@capture source=uprobes method=%s ns_per_event=%.1f "
-					    "resolution_ns=%.0f attach_ns=%" PRIu64 " late=%d",
-					    capture->method, capture->ns_per_event, capture->ns_per_event,
-					    capture->attach_ns, capture->late);
-	else if (!error)
-		error = trace_writer__textf(recorder->writer,
-					    "@capture source=uprobes method=%s attach_ns=%" PRIu64 " late=%d",
-					    capture->method, capture->attach_ns, capture->late);
+	if (!error)
+		error = tell_capture(recorder, capture);
 	if (error)
 		return error;
 	refresh_modules(recorder);
@@ -289,5 +301,6 @@ void recorder__free(struct recorder *recorder)
 	site_set__free(&recorder->sites);
 	site_set__free(&recorder->idents);
 	module_table__free(&recorder->modules);
+	neighbours__free(recorder->neighbours);
 	free(recorder);
 }

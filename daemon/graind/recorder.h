@@ -21,6 +21,7 @@ struct recorder_capture {
 	double ns_per_event;	      /* 0 = unknown */
 	uint64_t attach_ns;	      /* when recording began */
 	bool late;		      /* the program ran already */
+	const char *scheduler_absent; /* why the scheduler is not followed; NULL: it is */
 };
 
 /* Tells of the process and the capture; before the first event. */

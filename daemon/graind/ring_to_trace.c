@@ -4,6 +4,8 @@
 #include "analysis/trace_format.h"
 #include "bpf/ring_abi.h"
 
+#include <string.h>
+
 #define BATCH 256
 
 /* Of these the numbers are the same in both formats, bit by bit. */
@@ -58,6 +60,9 @@ SAME(WAIT_REGION_END);
 SAME(WAIT_TASKWAIT_DEPEND);
 SAME(WAIT_BARRIER_IMPLICIT);
 SAME(WAIT_TASKYIELD);
+SAME(OFF_PREEMPTED);
+SAME(OFF_BLOCKED);
+SAME(OFF_YIELDED);
 _Static_assert(RING_SECTIONS_OF_REGION == TRACE_SECTIONS_OF_REGION, "SECTIONS_OF_REGION");
 _Static_assert(RING_REGION_TEAMS == TRACE_REGION_TEAMS, "REGION_TEAMS");
 _Static_assert(RING_REGION_OUTERMOST == TRACE_REGION_OUTERMOST, "REGION_OUTERMOST");
@@ -97,6 +102,8 @@ static const uint8_t kinds[RING_KIND_MAX] = {
 	[RING_SECTIONS_END] = TRACE_SECTIONS_END,
 	[RING_SINGLE_END] = TRACE_SINGLE_END,
 	[RING_LOCK_WAIT] = TRACE_LOCK_WAIT,
+	[RING_OFF_CPU] = TRACE_OFF_CPU,
+	[RING_ON_CPU] = TRACE_ON_CPU,
 	[RING_STATIC_SHARE] = TRACE_STATIC_SHARE,
 };
 
@@ -221,6 +228,20 @@ static void interpret(struct ring_to_trace *to, const struct ring_event *in)
 	}
 }
 
+/* Who took the CPU is told only where the thread could have gone on. */
+static void name_neighbour(struct ring_to_trace *to, const struct ring_event *in, struct trace_event *out)
+{
+	char command[NEIGHBOUR_COMMAND];
+	uint32_t number = 0;
+
+	memcpy(command, &in->key, sizeof(in->key));
+	memcpy(command + sizeof(in->key), &in->extra, sizeof(in->extra));
+	if (in->arg != RING_OFF_BLOCKED)
+		number = neighbours__number(to->neighbours, to->writer, (pid_t)(in->frame >> 32), command);
+	out->key = out->extra = out->frame = 0;
+	out->arg = (in->arg & TRACE_OFF_REASON) | number << TRACE_OFF_NEIGHBOUR_SHIFT;
+}
+
 int ring_to_trace__convert(struct ring_to_trace *to, unsigned int cpu, const struct ring_event *events,
 			   size_t count)
 {
@@ -253,6 +274,8 @@ int ring_to_trace__convert(struct ring_to_trace *to, unsigned int cpu, const str
 			.kind = kinds[in->kind],
 			.flags = in->flags & RING_F_FAULT ? TRACE_F_FAULT : 0,
 		};
+		if (in->kind == RING_OFF_CPU)
+			name_neighbour(to, in, out);
 		interpret(to, in);
 		if (!counts->first_ns || in->time_ns < counts->first_ns)
 			counts->first_ns = in->time_ns;

@@ -8,6 +8,7 @@
 #define GRAIND_RING_TO_TRACE_H
 
 #include "daemon/common/trace_writer.h"
+#include "daemon/graind/neighbours.h"
 #include "daemon/graind/sites.h"
 
 #include <sys/types.h>
@@ -27,6 +28,7 @@ struct ring_counts {
 struct ring_to_trace {
 	struct trace_writer *writer;
 	struct site_set *sites, *idents;
+	struct neighbours *neighbours;
 	pid_t tgid;
 	uint64_t loop_site; /* of the loop whose parameters come next */
 	uint32_t loop_tid;

@@ -192,6 +192,7 @@ static bool open_member(struct session *session, struct member *member, pid_t pi
 		.method = capture__method_name(session->capture),
 		.ns_per_event = session->ns_per_event,
 		.attach_ns = executed ? executed->time_ns : job__now_ns(),
+		.scheduler_absent = capture__scheduler_absent(session->capture),
 	};
 	struct begun begun = {NULL, about.method, session->ns_per_event};
 	struct prospect *prospect = prospects__take(session->prospects, pid);

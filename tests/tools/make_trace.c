@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * make_trace OUT TASKS THREADS: writes the trace of an invented program: one
- * parallel region, a single whose winner creates the root of a tree of TASKS
- * tasks; each inner task creates two children and waits for them. A simulated
- * scheduler runs it on THREADS threads; runtime blocks and stack addresses are
- * reused as a real runtime does.
+ * make_trace OUT TASKS THREADS [CHUNKS]: writes the trace of an invented
+ * program: one parallel region, in it a dynamic loop of CHUNKS chunks (0), then
+ * a single whose winner creates the root of a tree of TASKS tasks; each inner
+ * task creates two children and waits for them. A simulated scheduler runs it on THREADS threads; runtime
+ * blocks and stack addresses are reused as a real runtime does.
  */
 #include "daemon/common/trace_writer.h"
 
@@ -23,7 +23,8 @@ enum {
 	SITE_ROOT = 0x401200,
 	SITE_LEFT = 0x401300,
 	SITE_RIGHT = 0x401310,
-	SITE_WAIT = 0x401320
+	SITE_WAIT = 0x401320,
+	SITE_LOOP = 0x401180
 };
 
 struct task {
@@ -34,7 +35,7 @@ struct task {
 	bool started;
 };
 
-enum phase { IN_SINGLE, IN_BARRIER, IN_REGION_END, DONE };
+enum phase { AT_LOOP, IN_LOOP, IN_SINGLE, IN_BARRIER, IN_REGION_END, DONE };
 
 struct thread {
 	uint64_t clock;
@@ -47,7 +48,7 @@ struct thread {
 
 static struct trace_writer *writer;
 static struct task *tasks;
-static uint32_t task_count, task_used, task_done;
+static uint32_t task_count, task_used, task_done, chunk_count, chunk_used;
 static uint32_t *queue, queued;
 static uint64_t *free_keys, next_key = 0x7f0000001000;
 static uint32_t free_key_count;
@@ -80,7 +81,8 @@ static void drain(void)
 	}
 }
 
-static void emit(struct thread *t, uint8_t kind, uint64_t key, uint64_t site, uint64_t frame, uint32_t arg)
+static void emit_wide(struct thread *t, uint8_t kind, uint64_t key, uint64_t extra, uint64_t site,
+		      uint64_t frame, uint32_t arg)
 {
 	uint32_t index = (uint32_t)(t - threads);
 
@@ -88,12 +90,18 @@ static void emit(struct thread *t, uint8_t kind, uint64_t key, uint64_t site, ui
 						      .key = key,
 						      .site = site,
 						      .frame = frame,
+						      .extra = extra,
 						      .tid = 1000 + index,
 						      .arg = arg,
 						      .cpu = (uint16_t)index,
 						      .kind = kind};
 	if (t->batched == BATCH)
 		drain();
+}
+
+static void emit(struct thread *t, uint8_t kind, uint64_t key, uint64_t site, uint64_t frame, uint32_t arg)
+{
+	emit_wide(t, kind, key, 0, site, frame, arg);
 }
 
 /* The stack pointer of the thread's innermost activity, which uses 512 bytes. */
@@ -184,6 +192,26 @@ static void step_member(struct thread *t)
 
 	t->clock += 300;
 	switch (t->phase) {
+	case AT_LOOP:
+		t->phase = chunk_count ? IN_LOOP : IN_SINGLE;
+		if (!chunk_count)
+			break;
+		emit_wide(t, TRACE_LOOP_BEGIN, 0, 16ull * chunk_count - 1, SITE_LOOP, sp(t) - 80,
+			  TRACE_LOOP_DYNAMIC);
+		emit_wide(t, TRACE_LOOP_PARAMS, 1, 16, 0, sp(t) - 80, 0);
+		break;
+	case IN_LOOP:
+		if (chunk_used < chunk_count) {
+			emit_wide(t, TRACE_CHUNK_BEGIN, 16ull * chunk_used, 16ull * chunk_used + 15, 0,
+				  sp(t) - 80, 0);
+			chunk_used++;
+			t->clock += 2000 + noise(6000);
+			emit(t, TRACE_CHUNK_NEXT, 0, 0, sp(t) - 80, 0);
+		} else {
+			emit(t, TRACE_LOOP_END, 0, 0, sp(t) - 80, 0);
+			t->phase = IN_SINGLE;
+		}
+		break;
 	case IN_SINGLE:
 		emit(t, TRACE_SINGLE, 0, 0, sp(t), index == 0);
 		if (index == 0)
@@ -253,11 +281,8 @@ static void describe(void)
 	static const struct {
 		unsigned site, line;
 		const char *kind;
-	} sources[] = {{SITE_REGION, 20, "parallel"},
-		       {SITE_ROOT, 23, "task"},
-		       {SITE_LEFT, 9, "task"},
-		       {SITE_RIGHT, 11, "task"},
-		       {SITE_WAIT, 13, "taskwait"}};
+	} sources[] = {{SITE_REGION, 20, "parallel"}, {SITE_ROOT, 23, "task"},	   {SITE_LEFT, 9, "task"},
+		       {SITE_RIGHT, 11, "task"},      {SITE_WAIT, 13, "taskwait"}, {SITE_LOOP, 21, "loop"}};
 
 	trace_writer__text(writer, "@machine host=nowhere cores=8 sockets=1 kernel=0.0");
 	trace_writer__textf(
@@ -277,12 +302,16 @@ static void describe(void)
 int main(int argc, char **argv)
 {
 	struct trace_writer_stats stats;
-	long task_limit = argc == 4 ? atol(argv[2]) : 0, thread_limit = argc == 4 ? atol(argv[3]) : 0;
+	bool enough = argc == 4 || argc == 5;
+	long task_limit = enough ? atol(argv[2]) : 0, thread_limit = enough ? atol(argv[3]) : 0,
+	     chunk_limit = argc == 5 ? atol(argv[4]) : 0;
 
-	if (task_limit < 1 || task_limit > 100000000 || thread_limit < 1 || thread_limit > 256) {
-		fprintf(stderr, "usage: make_trace OUT TASKS THREADS\n");
+	if (task_limit < 1 || task_limit > 100000000 || thread_limit < 1 || thread_limit > 256 ||
+	    chunk_limit < 0 || chunk_limit > 100000000) {
+		fprintf(stderr, "usage: make_trace OUT TASKS THREADS [CHUNKS]\n");
 		return 2;
 	}
+	chunk_count = (uint32_t)chunk_limit;
 	task_count = (uint32_t)task_limit;
 	thread_count = (uint32_t)thread_limit;
 	tasks = calloc(task_count, sizeof(*tasks));

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * When and why the scheduler takes threads off their CPUs, for whom, and when it
+ * puts them back. A thread is followed from the first event that it has given
+ * in this capture on; of all others no more than that is looked up.
+ */
+#ifndef GRAIND_SCHED_BPF_H
+#define GRAIND_SCHED_BPF_H
+
+#include "bpf/ring.bpf.h"
+
+#define TASK_DEAD 0x80
+#define SYS_SCHED_YIELD 24
+
+static __always_inline __u64 sched__id(const struct task_struct *task)
+{
+	return (__u64)task->tgid << 32 | (__u32)task->pid;
+}
+
+/* The end of a time slice and a call of sched_yield() look the same but for the system call. */
+static __always_inline __u32 sched__reason(struct task_struct *task, bool preempt, unsigned int state)
+{
+	struct pt_regs *user;
+
+	if (state)
+		return RING_OFF_BLOCKED;
+	if (preempt)
+		return RING_OFF_PREEMPTED;
+	user = (struct pt_regs *)bpf_task_pt_regs(task);
+	return user->orig_ax == SYS_SCHED_YIELD ? RING_OFF_YIELDED : RING_OFF_PREEMPTED;
+}
+
+static __always_inline void sched__leave(struct task_struct *task, struct task_struct *next, bool preempt,
+					 unsigned int why)
+{
+	struct thread_state *state = bpf_task_storage_get(&threads, task, 0, 0);
+	struct ring_record record = {.kind = RING_OFF_CPU, .frame = sched__id(next)};
+
+	if (!state || why & TASK_DEAD)
+		return;
+	record.arg = sched__reason(task, preempt, why);
+	bpf_probe_read_kernel(&record.key, sizeof(record.key), next->comm);
+	bpf_probe_read_kernel(&record.extra, sizeof(record.extra), next->comm + sizeof(record.key));
+	state->off = 1;
+	state->woken_ns = 0;
+	ring__emit_of(state, sched__id(task), &record);
+}
+
+static __always_inline void sched__enter(struct task_struct *task)
+{
+	struct thread_state *state = bpf_task_storage_get(&threads, task, 0, 0);
+	struct ring_record record = {.kind = RING_ON_CPU};
+
+	if (!state || !state->off)
+		return;
+	record.key = state->woken_ns;
+	state->off = 0;
+	ring__emit_of(state, sched__id(task), &record);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	(void)ctx;
+	if (!*(volatile __u32 *)&enabled)
+		return 0;
+	sched__leave(prev, next, preempt, prev_state);
+	sched__enter(next);
+	return 0;
+}
+
+/* From here on a thread that was blocked waits for a CPU. */
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(sched_wakeup, struct task_struct *task)
+{
+	struct thread_state *state = bpf_task_storage_get(&threads, task, 0, 0);
+
+	(void)ctx;
+	if (state && state->off && !state->woken_ns)
+		state->woken_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+#endif

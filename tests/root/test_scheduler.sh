@@ -1,0 +1,143 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What the scheduler did to grains: a grain that slept and one whose CPU was
+# taken are told apart, moves are counted one by one, and the time on the CPU is
+# what the kernel itself says.
+# usage: tests/root/test_scheduler.sh BUILD_DIRECTORY
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/root_lib.sh"
+SCHEDULED=$B/tests/omp/scheduled
+
+# profile NAME COMMAND...: leaves its output, summary and grains in $T/NAME.*
+profile()
+{
+	local name=$1 job
+	shift
+	if ! "$GRAINCTL" run -- "$@" >"$T/$name.out" 2>"$T/$name.err"; then
+		not_ok "$name: runs" "$(tail -3 "$T/$name.err")"
+		return 1
+	fi
+	job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/$name.err" | tail -1)
+	"$GRAINCTL" summary "$job" --json >"$T/$name.summary" && "$GRAINCTL" report "$job" --format json -o "$T/$name.grains" &&
+		"$GRAINCTL" export "$job" --format log -o "$T/$name.log"
+}
+
+# judge NAME PYTHON: with s (summary), grains (a list), said (what the program printed), check(what, good, detail)
+judge()
+{
+	python3 - "$1" "$T/$1" <<PY
+import json, sys
+name, base = sys.argv[1:]
+s = json.load(open(base + ".summary"))
+grains = [json.loads(line) for line in open(base + ".grains")]
+said = [line.split() for line in open(base + ".out")]
+none = dict.fromkeys(("off_ns", "ready_ns", "preempted_ns", "switches", "preemptions", "migrations"), 0)
+
+
+def of(grain):
+    return grain.get("scheduled", none)
+
+
+def check(what, good, detail=""):
+    print("%s - %s: %s" % ("ok" if good else "not ok", name, what))
+    if not good:
+        print("# " + str(detail)[:500])
+
+
+check("the scheduler was followed", s["scheduler"]["available"], s["scheduler"])
+check("nothing lost, conservation holds", s["events"]["lost"] == 0 and s["conservation"]["violations"] == 0,
+      (s["events"], s["conservation"]))
+$2
+PY
+}
+
+start_graind || exit 1
+cpus=$(taskset -pc $$ | sed 's/.*: //')
+first=$(python3 -c 'import os; print(min(os.sched_getaffinity(0)))')
+
+# A task that sleeps three times for 50 ms, and one that computes.
+profile sleeps env OMP_NUM_THREADS=2 "$SCHEDULED" 0 50 && judge sleeps '
+tasks = [g for g in grains if g["kind"] == "task"]
+slept = max(tasks, key=lambda g: of(g)["off_ns"] - of(g)["ready_ns"])
+computed = [g for g in tasks if g is not slept][0]
+o = of(slept)
+blocked = o["off_ns"] - o["ready_ns"]
+check("two tasks", len(tasks) == 2, len(tasks))
+check("the sleeper was blocked for 3 x 50 ms (%.1f)" % (blocked / 1e6), 150e6 <= blocked <= 160e6, o)
+check("it left its CPU by itself three times", o["switches"] - o["preemptions"] == 3, o)
+check("the other one was not blocked", of(computed)["off_ns"] == of(computed)["ready_ns"], of(computed))
+check("on-CPU time and off-CPU time are the execution time",
+      all(g["cpu_ns"] + of(g)["off_ns"] == g["exec_ns"] for g in tasks), tasks)
+'
+
+# The same CPU for the program and a spinner: half of the time is taken, by it.
+cp "$(command -v sha256sum)" "$T/taker"
+taskset -c "$first" "$T/taker" /dev/zero >/dev/null &
+spinner=$!
+PIDS+=("$spinner")
+profile taken env OMP_NUM_THREADS=1 taskset -c "$first" "$SCHEDULED" 0 100
+kill "$spinner"
+wait "$spinner" 2>/dev/null
+judge taken '
+tasks = [g for g in grains if g["kind"] == "task"]
+o = max((of(g) for g in tasks), key=lambda o: o["preempted_ns"])
+taker = [n for n in s["scheduler"]["neighbours"] if n["command"] == "taker"]
+check("the grain that computes was preempted (%d times, %.1f ms)" % (o["preemptions"], o["preempted_ns"] / 1e6),
+      o["preemptions"] >= 3 and o["preempted_ns"] >= 40e6, o)
+check("it was never blocked", o["ready_ns"] == o["off_ns"], o)
+check("the spinner took most of that time", taker and taker[0]["taken_ns"] >= 0.8 * o["preempted_ns"] and taker[0]["preemptions"],
+      s["scheduler"]["neighbours"])
+check("and is not called one of its own threads", taker and not taker[0]["own"], taker)
+check("it never yielded", " reason=yielded" not in open(base + ".log").read())
+check("who took the CPU is told in the summary of the definition", any(d["preemption_share"] > 0.2 for d in s["definitions"]), s["definitions"])
+'
+
+# More threads than CPUs: they take each other the CPU.
+profile crowd env OMP_NUM_THREADS=6 taskset -c "$first" "$SCHEDULED" 1 60 && judge crowd '
+own = [n for n in s["scheduler"]["neighbours"] if n["own"]]
+check("its own threads took its CPU", own and own[0]["taken_ns"] > 60e6, s["scheduler"]["neighbours"])
+'
+
+# The kernel's own clock of each thread, which leaves out what a hypervisor takes.
+stolen() { awk '$1 == "cpu" { print $9 }' /proc/stat; }
+before=$(stolen)
+profile clock env OMP_NUM_THREADS=2 "$SCHEDULED" 1 1500
+echo $(($(stolen) - before)) $(getconf CLK_TCK) >"$T/stolen"
+judge clock '
+ticks, hertz = map(int, open(sys.argv[2].rsplit("/", 1)[0] + "/stolen").read().split())
+stolen = 1e9 * (ticks + 1) / hertz if ticks else 0
+threads = {t["tid"]: t for t in s["scheduler"]["threads"]}
+for _, tid, ns in said:
+    t = threads.get(int(tid), {"cpu_ns": 0})
+    off = t["cpu_ns"] - int(ns)
+    check("time on the CPU of a thread is the kernel%ss (%+.2f %%, the hypervisor took up to %.2f %%)" %
+          (chr(39), 100 * off / int(ns), 100 * stolen / int(ns)), -0.01 * int(ns) <= off <= 0.01 * int(ns) + stolen, t)
+check("every thread was asked", len(said) == 2, said)
+'
+
+# Every move to another CPU.
+if [ "$(python3 -c 'import os; print(len(os.sched_getaffinity(0)))')" -gt 1 ]; then
+	profile moves env OMP_NUM_THREADS=1 "$SCHEDULED" 2 200 && judge moves '
+(_, tid, moves), = said
+thread, = [t for t in s["scheduler"]["threads"] if t["tid"] == int(tid)]
+check("all %s moves were made" % moves, int(moves) == 200, moves)
+check("and each was seen (%d)" % thread["migrations"], thread["migrations"] == int(moves), thread)
+'
+else
+	skip "moves between CPUs" "this process may use one CPU only ($cpus)"
+fi
+
+# A thread that gives its CPU up to another is told from one that lost it.
+taskset -c "$first" "$T/taker" /dev/zero >/dev/null &
+spinner=$!
+PIDS+=("$spinner")
+profile yields env OMP_NUM_THREADS=1 taskset -c "$first" "$SCHEDULED" 3 300
+kill "$spinner"
+wait "$spinner" 2>/dev/null
+judge yields '
+reasons = [line.split("reason=")[1].split()[0] for line in open(base + ".log") if " off-cpu " in line]
+check("yields are told apart (%s)" % {r: reasons.count(r) for r in sorted(set(reasons))}, reasons.count("yielded") >= 3 and reasons.count("preempted"), reasons)
+'
+
+stop_graind
+is "graind ends cleanly" "$GRAIND_STATUS" 0
