@@ -41,8 +41,11 @@ struct {
 
 const volatile __u32 slots_shift = 16;
 
-/* Threads that give events have a thread_state: what else happens to them is followed too. */
+/* Threads that give events get a thread_state: what else happens to them is followed too. */
 const volatile __u32 follow_threads = 0;
+
+/* Of the events of threads that were in a region already when the capture began, every so many'th looks. */
+#define FOLLOW_EVERY 16
 
 /* The one switch: attaching many probes is not atomic, turning this is. */
 __u32 enabled = 0;
@@ -129,21 +132,32 @@ static __always_inline struct thread_state *thread_state(bool make)
 				    make ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
 }
 
+/*
+ * Looking for the state costs a tenth of an event: done at the events with
+ * which a thread's part in a region begins, and now and then at others.
+ */
+static __always_inline bool begins_part(const struct ring_ctl *ctl, const struct ring_record *record)
+{
+	return record->kind == RING_REGION_BEGIN || record->kind == RING_TEAM_STARTED ||
+	       record->kind == RING_MEMBER_BEGIN || ctl->head % FOLLOW_EVERY == 0;
+}
+
 /* `id` is what bpf_get_current_pid_tgid() returned. */
 static __always_inline void ring__emit(__u64 id, const struct ring_record *record)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct ring_ctl *ctl = bpf_map_lookup_elem(&ring_ctl, &cpu);
-	struct thread_state *state = follow_threads ? thread_state(true) : NULL;
 
 	if (!ctl)
 		return;
 	if (record->flags)
 		__sync_fetch_and_add(&ctl->loss[RING_LOSS_FAULT], 1);
+	if (follow_threads && begins_part(ctl, record))
+		thread_state(true);
 	if (any_lost)
-		ring__report_lost(ctl, cpu, id, state ? state : thread_state(false));
+		ring__report_lost(ctl, cpu, id, thread_state(false));
 	if (!ring__put(ctl, cpu, id, record))
-		ring__count_lost(ctl, state ? state : thread_state(true));
+		ring__count_lost(ctl, thread_state(true));
 }
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * When and why the scheduler takes threads off their CPUs, for whom, and when it
- * puts them back. A thread is followed from the first event that it has given
- * in this capture on; of all others no more than that is looked up.
+ * puts them back. A thread is followed from where its part in a region begins;
+ * one that was in a region when the capture began, from one of its first events
+ * on. Of all others no more is looked up than that they are not followed.
  */
 #ifndef GRAIND_SCHED_BPF_H
 #define GRAIND_SCHED_BPF_H

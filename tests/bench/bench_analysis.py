@@ -19,14 +19,14 @@ and growth is that of the time in the program, without the kernel's.
 """
 import json
 import math
-import mmap
 import os
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
+
+from memory import touch
 
 if len(sys.argv) < 2:
     sys.exit(__doc__)
@@ -36,17 +36,6 @@ THREADS = 8
 # Exponent of n log n between two sizes, and what a shared machine adds by chance.
 NOISE = 0.1
 missed = 0
-
-
-def touch(size):
-    """Makes the machine have so much memory at hand; returns the seconds that it took."""
-    start = time.monotonic()
-    with mmap.mmap(-1, size) as memory:
-        if hasattr(memory, "madvise"):
-            memory.madvise(mmap.MADV_HUGEPAGE)
-        for at in range(0, size, 4096):
-            memory[at] = 1
-    return time.monotonic() - start
 
 
 def measure(folder, grains):

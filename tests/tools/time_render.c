@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 static double now(clockid_t clock)
@@ -19,6 +20,15 @@ static double now(clockid_t clock)
 
 	clock_gettime(clock, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Without what the kernel needs to hand out memory. */
+static double user_seconds(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (double)usage.ru_utime.tv_sec + 1e-6 * (double)usage.ru_utime.tv_usec;
 }
 
 static long peak_kb(void)
@@ -67,7 +77,7 @@ int main(int argc, char **argv)
 	struct grain_graph *graph = NULL;
 	struct grain_error err = {.text = ""};
 	struct render_opts opts = {.format = RENDER_SVG};
-	double load_s, start, cpu, seconds, cpu_s;
+	double load_s, start, cpu, user, load_user_s, seconds, cpu_s;
 	size_t nodes = 0;
 	long before, bytes = 0;
 	FILE *out;
@@ -85,6 +95,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	load_s = now(CLOCK_MONOTONIC) - start;
+	load_user_s = user_seconds();
 	out = fopen(argv[3], "w");
 	if (!out) {
 		fprintf(stderr, "time_render: %s cannot be written\n", argv[3]);
@@ -107,10 +118,12 @@ int main(int argc, char **argv)
 	}
 	seconds = now(CLOCK_MONOTONIC) - start;
 	cpu_s = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-	printf("{\"grains\":%llu,\"nodes\":%zu,\"load_s\":%.4f,\"seconds\":%.4f,\"cpu_s\":%.4f,\"bytes\":%ld,"
+	user = user_seconds() - load_user_s;
+	printf("{\"grains\":%llu,\"nodes\":%zu,\"load_s\":%.4f,\"seconds\":%.4f,\"cpu_s\":%.4f,\"user_s\":%."
+	       "4f,\"load_user_s\":%.4f,\"bytes\":%ld,"
 	       "\"loaded_kb\":%ld,\"peak_kb\":%ld}\n",
-	       (unsigned long long)grain_graph__totals(graph)->grains, nodes, load_s, seconds, cpu_s, bytes,
-	       before, peak_kb());
+	       (unsigned long long)grain_graph__totals(graph)->grains, nodes, load_s, seconds, cpu_s, user,
+	       load_user_s, bytes, before, peak_kb());
 	grain_graph__free(graph);
 	return 0;
 }
