@@ -10,7 +10,7 @@ usage: bench.py BUILD_DIRECTORY [--short] [--checks] [ROW...]
           still misses while other processes kept the machine busy
 --checks  "ok - "/"not ok - " lines instead of a table
 ROW       only these: fib1 fib2 task-libomp chunks chunks-libomp grains200 loss
-          attaching uninvolved analysis idle
+          attaching uninvolved switches analysis idle
 
 Runs with and without probes alternate, a pair at a time, so that a machine
 that gets slower does so for both; the programs time their own task phase.
@@ -337,6 +337,41 @@ def uninvolved():
         process.wait()
 
 
+def switches():
+    """Two threads on one CPU that hand a byte to and fro: profiled, and beside a profiled process."""
+    pairs, rounds = (5, 20000) if SHORT else (15, 50000)
+
+    def tracked():
+        added = []
+        for _ in range(pairs):
+            plain = program("switches", rounds, 1, threads=2)["ns_per_switch"]
+            own, summary = profiled("switches", rounds, 1, threads=2)
+            if sum(t["switches"] for t in summary["scheduler"]["threads"]) < 2 * rounds:
+                fail("switches were not seen")
+            added.append(own["ns_per_switch"] - plain)
+        return (statistics.median(added),)
+
+    (added,), note, others = best_of(tracked, lambda r: r[0] <= 1000)
+    row("added per switch of a profiled thread", "%.0f" % added, "ns", "<= 1000", added <= 1000, note, others)
+    process = sleeper()
+    try:
+        def untracked():
+            ratios = []
+            for _ in range(pairs):
+                plain = program("switches", rounds, 0)["ns_per_switch"]
+                job = command([B + "/grainctl", "attach", str(process.pid)]).stdout.split()[-1]
+                ratios.append(program("switches", rounds, 0)["ns_per_switch"] / plain)
+                command([B + "/grainctl", "detach", job])
+            return (statistics.median(ratios),)
+
+        (ratio,), note, others = best_of(untracked, lambda r: r[0] <= 1.02)
+        row("time of a switch of others beside a profiled one", "%.3f" % ratio, "x", "<= 1.02", ratio <= 1.02, note,
+            others)
+    finally:
+        process.kill()
+        process.wait()
+
+
 def analysis():
     """The growth and the target for the analysis alone are bench_analysis.py's."""
     trace, out = T + "/million.grt", T + "/million.ndjson"
@@ -399,6 +434,7 @@ def main():
             attempt("loss", loss)
             attempt("attaching", attaching)
             attempt("uninvolved", uninvolved)
+            attempt("switches", switches)
             attempt("idle", lambda: idle(graind))
     except (RuntimeError, OSError) as e:
         row("graind", "-", "", "-", False, str(e))

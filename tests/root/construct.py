@@ -79,11 +79,12 @@ class Log:
         """Barriers passed, without the implicit one that ends a member."""
         passed, last = 0, {}
         for _, tid, event, keys in self.events:
+            if event in ("lost", "sample", "off-cpu", "on-cpu"):
+                continue
             previous = last.get(tid)
             if previous and previous[0] == "wait-end" and previous[1].get("kind", "").startswith("barrier"):
                 passed += event not in ("member-end", "thread-end")
-            if event not in ("lost", "sample", "off-cpu", "on-cpu"):
-                last[tid] = (event, keys)
+            last[tid] = (event, keys)
         return passed
 
 
