@@ -98,7 +98,10 @@ class Graind:
     def cpu_ns(self):
         total = 0
         for tid in os.listdir("/proc/%d/task" % self.p.pid):
-            total += int(open("/proc/%d/task/%s/schedstat" % (self.p.pid, tid)).read().split()[0])
+            try:
+                total += int(open("/proc/%d/task/%s/schedstat" % (self.p.pid, tid)).read().split()[0])
+            except OSError:
+                pass  # a thread that has just ended
         return total
 
     def rss_mb(self):
