@@ -91,11 +91,11 @@ $(B)/%.o: %.c
 # the usual ones gcc learns once per build directory: a copy of the analysis that counts analyses a generated trace.
 INLINE_MORE := --param inline-unit-growth=300 --param max-inline-insns-auto=200 \
 	--param max-inline-insns-single=400 --param large-function-growth=1000 --param large-unit-insns=100000
+LEARNED := $(B)/learned
 ifneq ($(SAN)$(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
 $(B)/libanalysis.a: $(ANALYSIS_OBJ)
 else
 # gcc finds what it has learned of a file by the name that it was told then, the same in both copies.
-LEARNED := $(B)/learned
 ifdef LEARNING
 LEARN := -fprofile-generate -fprofile-update=single
 LEARN_LINK := -fprofile-generate
@@ -262,7 +262,7 @@ bench-render: $(B)/tests/tools/make_trace $(B)/tests/tools/time_render
 
 # Everything is "secondary": what is to be made anew has to be gone with all that is made of it.
 bench-analysis:
-	@[ -z "$$(find analysis -newer $(LEARNED)/done -print -quit 2>&1)" ] || rm -rf $(LEARNED) $(B)/analysis $(B)/tests/tools/time_analysis
+	@[ ! -e $(LEARNED)/done ] || [ -z "$$(find analysis -newer $(LEARNED)/done -print -quit)" ] || rm -rf $(LEARNED) $(B)/analysis $(B)/tests/tools/time_analysis
 	@$(MAKE) --no-print-directory -j$$(nproc) $(B)/tests/tools/make_trace $(B)/tests/tools/time_analysis
 	@tests/bench/bench_analysis.py $(B)
 

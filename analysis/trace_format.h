@@ -184,7 +184,7 @@ enum trace_kind {
 	TRACE_STATIC_SHARE = 36, /* site = call of omp_get_num_threads; where that site is said to be one
 				    (@site ... loop=static), an inline static loop begins here */
 	TRACE_OFF_CPU = 37, /* the scheduler takes the thread off; arg = enum trace_off | @neighbour's number
-			       << TRACE_OFF_NEIGHBOUR_SHIFT, 0: nobody was waiting for the CPU */
+			       << TRACE_OFF_NEIGHBOUR_SHIFT, 0: of none it is told */
 	TRACE_ON_CPU = 38,  /* and puts it back; key = since when it could have run, 0: since TRACE_OFF_CPU */
 	TRACE_KIND_MAX
 };

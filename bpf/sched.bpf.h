@@ -19,11 +19,11 @@ static __always_inline __u64 sched__id(const struct task_struct *task)
 }
 
 /* The end of a time slice and a call of sched_yield() look the same but for the system call. */
-static __always_inline __u32 sched__reason(struct task_struct *task, bool preempt, unsigned int state)
+static __always_inline __u32 sched__reason(struct task_struct *task, bool preempt, unsigned int prev_state)
 {
 	struct pt_regs *user;
 
-	if (state)
+	if (prev_state)
 		return RING_OFF_BLOCKED;
 	if (preempt)
 		return RING_OFF_PREEMPTED;
@@ -32,14 +32,14 @@ static __always_inline __u32 sched__reason(struct task_struct *task, bool preemp
 }
 
 static __always_inline void sched__leave(struct task_struct *task, struct task_struct *next, bool preempt,
-					 unsigned int why)
+					 unsigned int prev_state)
 {
 	struct thread_state *state = bpf_task_storage_get(&threads, task, 0, 0);
 	struct ring_record record = {.kind = RING_OFF_CPU, .frame = sched__id(next)};
 
-	if (!state || why & TASK_DEAD)
+	if (!state || prev_state & TASK_DEAD)
 		return;
-	record.arg = sched__reason(task, preempt, why);
+	record.arg = sched__reason(task, preempt, prev_state);
 	bpf_probe_read_kernel(&record.key, sizeof(record.key), next->comm);
 	bpf_probe_read_kernel(&record.extra, sizeof(record.extra), next->comm + sizeof(record.key));
 	state->off = 1;

@@ -151,9 +151,13 @@ static void follow_scheduler(struct capture *capture)
 		return;
 	skeleton->links.sched_switch = bpf_program__attach(skeleton->progs.sched_switch);
 	skeleton->links.sched_wakeup = bpf_program__attach(skeleton->progs.sched_wakeup);
-	if (!skeleton->links.sched_switch || !skeleton->links.sched_wakeup)
-		snprintf(capture->scheduler_absent, sizeof(capture->scheduler_absent),
-			 "the scheduler's tracepoints cannot be used: %s", strerror(errno));
+	if (skeleton->links.sched_switch && skeleton->links.sched_wakeup)
+		return;
+	snprintf(capture->scheduler_absent, sizeof(capture->scheduler_absent),
+		 "the scheduler's tracepoints cannot be used: %s", strerror(errno));
+	bpf_link__destroy(skeleton->links.sched_switch);
+	bpf_link__destroy(skeleton->links.sched_wakeup);
+	skeleton->links.sched_switch = skeleton->links.sched_wakeup = NULL;
 }
 
 static void *map_pages(const struct bpf_map *map, size_t bytes)

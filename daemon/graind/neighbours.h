@@ -18,7 +18,7 @@ void neighbours__free(struct neighbours *neighbours); /* accepts NULL */
  * The number of a process by its id and the command of its thread, as the
  * scheduler showed them (not necessarily ended by a zero). A new one gets a
  * "@neighbour" line, with its control group while it can be read. 0: there are
- * too many, or no memory.
+ * too many.
  */
 uint32_t neighbours__number(struct neighbours *neighbours, struct trace_writer *writer, pid_t pid,
 			    const char command[NEIGHBOUR_COMMAND]);

@@ -26,7 +26,6 @@ struct recorder {
 	struct trace_writer *writer;
 	struct site_set sites, idents;
 	struct module_table modules;
-	struct neighbours *neighbours;
 	struct ring_to_trace ring;
 	size_t sites_seen;     /* of sites.list, whose module was looked for */
 	size_t idents_seen;    /* of idents.list, whose text was read */
@@ -64,7 +63,7 @@ int recorder__new(int dirfd, const struct process *process, struct recorder **ou
 	if (!error)
 		error = site_set__init(&recorder->idents);
 	if (!error)
-		error = neighbours__new(&recorder->neighbours);
+		error = neighbours__new(&recorder->ring.neighbours);
 	if (!error)
 		error = trace_writer__create(dirfd, TRACE_FILE, &opts, &recorder->writer);
 	if (!error)
@@ -78,7 +77,6 @@ int recorder__new(int dirfd, const struct process *process, struct recorder **ou
 	recorder->ring.writer = recorder->writer;
 	recorder->ring.sites = &recorder->sites;
 	recorder->ring.idents = &recorder->idents;
-	recorder->ring.neighbours = recorder->neighbours;
 	recorder->ring.tgid = process->pid;
 	*out = recorder;
 	return 0;
@@ -301,6 +299,6 @@ void recorder__free(struct recorder *recorder)
 	site_set__free(&recorder->sites);
 	site_set__free(&recorder->idents);
 	module_table__free(&recorder->modules);
-	neighbours__free(recorder->neighbours);
+	neighbours__free(recorder->ring.neighbours);
 	free(recorder);
 }

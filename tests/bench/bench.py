@@ -319,25 +319,29 @@ def attaching():
         process.wait()
 
 
-def uninvolved():
+def beside_a_profiled(value, target):
+    """The ratio of value() while graind profiles another process to value() alone, in turn; as best_of."""
     process = sleeper()
-    pairs = 5 if SHORT else 15
     try:
         def measure():
             plain, beside = [], []
-            for _ in range(pairs):
-                plain.append(program("fib", 24, 16, 3, threads=1)["ns_per_task"])
+            for _ in range(5 if SHORT else 15):
+                plain.append(value())
                 job = command([B + "/grainctl", "attach", str(process.pid)]).stdout.split()[-1]
-                beside.append(program("fib", 24, 16, 3, threads=1)["ns_per_task"])
+                beside.append(value())
                 command([B + "/grainctl", "detach", job])
             return statistics.median(beside) / statistics.median(plain)
 
-        ratio, note, others = best_of(measure, lambda r: r <= 1.02)
-        row("time of a program beside a profiled one", "%.3f" % ratio, "x", "<= 1.02", ratio <= 1.02,
-            "the same libgomp%s" % ("; " + note if note else ""), others)
+        return best_of(measure, lambda r: r <= target)
     finally:
         process.kill()
         process.wait()
+
+
+def uninvolved():
+    ratio, note, others = beside_a_profiled(lambda: program("fib", 24, 16, 3, threads=1)["ns_per_task"], 1.02)
+    row("time of a program beside a profiled one", "%.3f" % ratio, "x", "<= 1.02", ratio <= 1.02,
+        "the same libgomp%s" % ("; " + note if note else ""), others)
 
 
 def switches():
@@ -352,27 +356,12 @@ def switches():
             if sum(t["switches"] for t in summary["scheduler"]["threads"]) < 2 * rounds:
                 fail("switches were not seen")
             added.append(own["ns_per_switch"] - plain)
-        return (statistics.median(added),)
+        return statistics.median(added)
 
-    (added,), note, others = best_of(tracked, lambda r: r[0] <= 1000)
+    added, note, others = best_of(tracked, lambda a: a <= 1000)
     row("added per switch of a profiled thread", "%.0f" % added, "ns", "<= 1000", added <= 1000, note, others)
-    process = sleeper()
-    try:
-        def untracked():
-            ratios = []
-            for _ in range(pairs):
-                plain = program("switches", rounds, 0)["ns_per_switch"]
-                job = command([B + "/grainctl", "attach", str(process.pid)]).stdout.split()[-1]
-                ratios.append(program("switches", rounds, 0)["ns_per_switch"] / plain)
-                command([B + "/grainctl", "detach", job])
-            return (statistics.median(ratios),)
-
-        (ratio,), note, others = best_of(untracked, lambda r: r[0] <= 1.02)
-        row("time of a switch of others beside a profiled one", "%.3f" % ratio, "x", "<= 1.02", ratio <= 1.02, note,
-            others)
-    finally:
-        process.kill()
-        process.wait()
+    ratio, note, others = beside_a_profiled(lambda: program("switches", rounds, 0)["ns_per_switch"], 1.02)
+    row("time of a switch of others beside a profiled one", "%.3f" % ratio, "x", "<= 1.02", ratio <= 1.02, note, others)
 
 
 def analysis():

@@ -22,6 +22,18 @@ profile()
 		"$GRAINCTL" export "$job" --format log -o "$T/$name.log"
 }
 
+# beside_taker NAME COMMAND...: the same while another program computes on the first CPU
+beside_taker()
+{
+	local taker
+	taskset -c "$first" "$T/taker" /dev/zero >/dev/null &
+	taker=$!
+	PIDS+=("$taker")
+	profile "$@"
+	kill "$taker"
+	wait "$taker" 2>/dev/null
+}
+
 # judge NAME PYTHON: with s (summary), grains (a list), said (what the program printed), check(what, good, detail)
 judge()
 {
@@ -72,12 +84,7 @@ check("on-CPU time and off-CPU time are the execution time",
 
 # The same CPU for the program and a spinner: half of the time is taken, by it.
 cp "$(command -v sha256sum)" "$T/taker"
-taskset -c "$first" "$T/taker" /dev/zero >/dev/null &
-spinner=$!
-PIDS+=("$spinner")
-profile taken env OMP_NUM_THREADS=1 taskset -c "$first" "$SCHEDULED" 0 100
-kill "$spinner"
-wait "$spinner" 2>/dev/null
+beside_taker taken env OMP_NUM_THREADS=1 taskset -c "$first" "$SCHEDULED" 0 100
 judge taken '
 tasks = [g for g in grains if g["kind"] == "task"]
 o = max((of(g) for g in tasks), key=lambda o: o["preempted_ns"])
@@ -128,12 +135,7 @@ else
 fi
 
 # A thread that gives its CPU up to another is told from one that lost it.
-taskset -c "$first" "$T/taker" /dev/zero >/dev/null &
-spinner=$!
-PIDS+=("$spinner")
-profile yields env OMP_NUM_THREADS=1 taskset -c "$first" "$SCHEDULED" 3 300
-kill "$spinner"
-wait "$spinner" 2>/dev/null
+beside_taker yields env OMP_NUM_THREADS=1 taskset -c "$first" "$SCHEDULED" 3 300
 judge yields '
 reasons = [line.split("reason=")[1].split()[0] for line in open(base + ".log") if " off-cpu " in line]
 check("yields are told apart (%s)" % {r: reasons.count(r) for r in sorted(set(reasons))}, reasons.count("yielded") >= 3 and reasons.count("preempted"), reasons)

@@ -7,54 +7,7 @@
  */
 #include "render/layout.h"
 #include "render/render.h"
-
-#include <sched.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <time.h>
-
-static double now(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Without what the kernel needs to hand out memory. */
-static double user_seconds(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_SELF, &usage);
-	return (double)usage.ru_utime.tv_sec + 1e-6 * (double)usage.ru_utime.tv_usec;
-}
-
-static long peak_kb(void)
-{
-	FILE *f = fopen("/proc/self/status", "r");
-	char line[256];
-	long kb = 0;
-
-	while (f && fgets(line, sizeof(line), f))
-		if (strncmp(line, "VmHWM:", 6) == 0)
-			kb = atol(line + 6);
-	if (f)
-		fclose(f);
-	return kb;
-}
-
-static void use_one_core(void)
-{
-	cpu_set_t one;
-	int cpu = sched_getcpu();
-
-	CPU_ZERO(&one);
-	CPU_SET(cpu < 0 ? 0 : cpu, &one);
-	/* Where that is not allowed, drawing still has only one thread. */
-	(void)sched_setaffinity(0, sizeof(one), &one);
-}
+#include "tests/tools/measure.h"
 
 static int lay_out(const struct grain_graph *graph, size_t *nodes)
 {
@@ -102,7 +55,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	opts.max_nodes = argc == 5 ? (size_t)atol(argv[4]) : 0;
-	before = peak_kb();
+	before = status_kb("VmHWM:");
 	start = now(CLOCK_MONOTONIC);
 	cpu = now(CLOCK_PROCESS_CPUTIME_ID);
 	if (argv[2][0] == 'l')
@@ -123,7 +76,7 @@ int main(int argc, char **argv)
 	       "4f,\"load_user_s\":%.4f,\"bytes\":%ld,"
 	       "\"loaded_kb\":%ld,\"peak_kb\":%ld}\n",
 	       (unsigned long long)grain_graph__totals(graph)->grains, nodes, load_s, seconds, cpu_s, user,
-	       load_user_s, bytes, before, peak_kb());
+	       load_user_s, bytes, before, status_kb("VmHWM:"));
 	grain_graph__free(graph);
 	return 0;
 }
