@@ -79,6 +79,15 @@ static void find_start(struct thread *t, const struct trace_record *rec)
 	}
 }
 
+/* Whether the thread was in a league before its first event: a next team begins and no league did. */
+static void find_league(struct thread *t, const struct trace_record *rec)
+{
+	if (rec->kind == TRACE_REGION_BEGIN && rec->arg & TRACE_REGION_TEAMS)
+		t->survey.league_begun = true;
+	else if (rec->kind == TRACE_TEAM_STARTED && rec->arg && !t->survey.league_begun && !t->league_sp)
+		t->league_sp = rec->frame;
+}
+
 /* Marks creations in which the body begins. */
 static void find_included(struct resolver *r, struct thread *t, uint32_t index)
 {
@@ -247,6 +256,7 @@ static int look_at(struct resolver *r, struct task_blocks *blocks, struct thread
 		return error;
 	if (!t->start_known)
 		find_start(t, rec);
+	find_league(t, rec);
 	r->whole &= rec->kind != TRACE_LOST;
 	r->cancels |= rec->kind == TRACE_CANCEL;
 	find_included(r, t, index);

@@ -156,11 +156,26 @@ static int leave_league(struct resolver *r, struct thread *t, uint64_t sp)
 										  : 0;
 }
 
+/*
+ * A region begins: ends what was open when the recording began if that is over.
+ * Inside a league a thread has no team, as outside of all regions: of one that
+ * was entered before, only its next team, which the survey has seen, tells.
+ */
+static int leave_unseen(struct resolver *r, struct thread *t, const struct trace_record *rec)
+{
+	if (rec->arg & TRACE_REGION_TEAMS || t->league_sp <= rec->frame)
+		t->league_sp = 0;
+	if (t->league_sp)
+		return t->depth ? 0 : teams__begin_member(r, t, t->league_sp, GRAIN_NONE, 0);
+	if (rec->arg & TRACE_REGION_TEAMS)
+		return leave_league(r, t, rec->frame);
+	return rec->arg & TRACE_REGION_OUTERMOST ? teams__end_orphan(r, t) : 0;
+}
+
 int teams__region_begin(struct resolver *r, struct thread *t, const struct trace_record *rec)
 {
 	bool teams = rec->arg & TRACE_REGION_TEAMS;
-	bool outermost = rec->arg & TRACE_REGION_OUTERMOST;
-	int error = teams ? leave_league(r, t, rec->frame) : outermost ? teams__end_orphan(r, t) : 0;
+	int error = leave_unseen(r, t, rec);
 	struct event *e;
 	uint32_t region;
 
@@ -241,6 +256,8 @@ int teams__region_end(struct resolver *r, struct thread *t, const struct trace_r
 	uint64_t team;
 	int error;
 
+	if (rec->frame > t->league_sp)
+		t->league_sp = 0;
 	if (at == GRAIN_NONE)
 		at = led_by(r, t);
 	if (at == GRAIN_NONE)
@@ -273,7 +290,7 @@ int teams__start(struct resolver *r, struct thread *t, const struct trace_record
 	if (error)
 		return error;
 	top = frames__top(t);
-	if (!top || top->kind != FRAME_REGION || top->key) {
+	if (!top || top->kind != FRAME_REGION || top->key || r->regions[top->id].declared) {
 		/* Its members must not be taken for those of the region that used this block before. */
 		number_map__remove(&r->teams, rec->key);
 		r->unmatched_teams++;
@@ -293,6 +310,10 @@ int teams__started(struct resolver *r, struct thread *t, const struct trace_reco
 {
 	struct frame *top = frames__top(t);
 
+	if (rec->arg & TRACE_TEAMS_OVER) {
+		t->league_sp = 0;
+		return teams__end_orphan(r, t);
+	}
 	if (top && top->kind == FRAME_REGION)
 		return teams__begin_member(r, t, rec->frame, top->id, (uint32_t)rec->arg);
 	r->unmatched_teams++;

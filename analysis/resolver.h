@@ -73,6 +73,7 @@ struct survey {
 		bool bound;
 	} * regions;
 	size_t depth, capacity;
+	bool league_begun;
 };
 
 enum params { PARAMS_NONE, PARAMS_LOOP, PARAMS_COMBINED };
@@ -81,9 +82,10 @@ struct thread {
 	uint32_t tid;
 	uint16_t cpu;
 	bool begun, orphan_start, start_known;
-	bool worker;	 /* is a team's member other than 0 at some time: has no initial task */
-	bool params_new; /* the instance that it describes was not described before */
-	uint8_t params;	 /* enum params: what a TRACE_LOOP_PARAMS that comes now describes */
+	uint64_t league_sp; /* of the league that it was in when its first event was seen, 0 = none known */
+	bool worker;	    /* is a team's member other than 0 at some time: has no initial task */
+	bool params_new;    /* the instance that it describes was not described before */
+	uint8_t params;	    /* enum params: what a TRACE_LOOP_PARAMS that comes now describes */
 	uint32_t params_of;
 	size_t loop_event;  /* the loop-begin of PARAMS_LOOP */
 	size_t wait_event;  /* the wait-begin that was the last of its events, SIZE_MAX */

@@ -148,7 +148,7 @@ enum trace_kind {
 	TRACE_REGION_END = 8,
 	TRACE_TEAM_START = 9,	 /* key = team, arg = threads; on the encountering thread */
 	TRACE_TEAM_STARTED = 10, /* member 0 enters the region's body; arg > 0: the next team of a league that
-				    takes turns */
+				    takes turns, or TRACE_TEAMS_OVER */
 	TRACE_MEMBER_BEGIN = 11, /* key = team, arg = member number >= 1, site = body function */
 	TRACE_WAIT_BEGIN = 12,	 /* arg = enum trace_wait, site = call site or 0 */
 	TRACE_WAIT_END = 13,	 /* the end of a TRACE_WAIT_REGION_END wait is also the member's end */
@@ -250,6 +250,8 @@ enum trace_loop {
 #define TRACE_REGION_TEAMS (1u << 31)
 #define TRACE_REGION_OUTERMOST                                                                               \
 	(1u << 30) /* its thread is in no other: the one that was recorded last is over */
+/* In arg of TRACE_TEAM_STARTED: there is no next team, the league that takes turns ends. */
+#define TRACE_TEAMS_OVER (1u << 31)
 
 enum trace_lock {
 	TRACE_LOCK_CRITICAL = 1,

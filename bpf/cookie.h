@@ -56,7 +56,7 @@ enum cookie_reg {
  * Both with reg COOKIE_RBP, the wait of an undeferred task in GOMP_task: off of
  * the begin is the distance from the probe to the return address there.
  * REGION_BEGIN and _END with a reg: GOMP_teams_reg. TEAM_STARTED: the jump there
- * to the next team, whose number is in reg; off as of WAIT_BEGIN.
+ * to the next team, whose number is in reg, if it is as reg2 says; off as of WAIT_BEGIN.
  * MEMBER_BEGIN with a reg: off is the offset of the block from the thread pointer.
  * CANCEL: a is RING_CANCEL_POINT in GOMP_cancellation_point; b 1 at the return.
  */

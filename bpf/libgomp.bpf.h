@@ -44,10 +44,15 @@ static __always_inline void teams_end(__u64 id, struct ring_record *record)
 	record->kind = RING_REGION_END;
 }
 
+/* At the end of the last team the return of GOMP_teams_reg says the rest, if its entry was seen. */
 static __always_inline void teams_next(struct pt_regs *ctx, __u64 id, __u64 cookie,
 				       struct ring_record *record)
 {
 	record->frame += COOKIE_OFF(cookie);
+	if (will_jump(ctx->flags, COOKIE_CC(cookie)) != (COOKIE_REG2(cookie) == COOKIE_IF_TAKEN)) {
+		record->arg = RING_TEAMS_OVER;
+		return;
+	}
 	team_end(id, record);
 	record->frame -= 8;
 	record->arg = (__u32)reg(ctx, COOKIE_REG(cookie));

@@ -49,14 +49,15 @@ enum ring_kind {
 	RING_REGION_BEGIN = 7,	   /* key body function, site call site, arg threads asked */
 	RING_REGION_END = 8,	   /* - */
 	RING_TEAM_START = 9,	   /* key team, arg threads got */
-	RING_TEAM_STARTED = 10,	   /* arg member that runs its body from here: 0, or the next team */
-	RING_MEMBER_BEGIN = 11,	   /* key team, arg member number, site body function */
-	RING_WAIT_BEGIN = 12,	   /* arg enum ring_wait, site call site */
-	RING_WAIT_END = 13,	   /* arg enum ring_wait */
-	RING_GROUP_BEGIN = 14,	   /* site call site */
-	RING_SINGLE = 15,	   /* arg 1 when this thread won */
-	RING_LOST = 16,		   /* arg events of this thread missing before here */
-	RING_CALIBRATE = 17,	   /* the daemon's own cost measurement */
+	RING_TEAM_STARTED =
+		10, /* arg member that runs its body from here: 0, or the next team; or TEAMS_OVER */
+	RING_MEMBER_BEGIN = 11, /* key team, arg member number, site body function */
+	RING_WAIT_BEGIN = 12,	/* arg enum ring_wait, site call site */
+	RING_WAIT_END = 13,	/* arg enum ring_wait */
+	RING_GROUP_BEGIN = 14,	/* site call site */
+	RING_SINGLE = 15,	/* arg 1 when this thread won */
+	RING_LOST = 16,		/* arg events of this thread missing before here */
+	RING_CALIBRATE = 17,	/* the daemon's own cost measurement */
 	RING_DEPEND = 18, /* key address, arg enum ring_depend; of the open creation or dependence wait */
 	RING_TASK_BOUNDS = 19,	  /* key lower, extra upper; of the open creation or the task just begun */
 	RING_TASKLOOP_BEGIN = 20, /* key body function, site call site, arg flags, extra ident */
@@ -175,6 +176,7 @@ enum ring_loop {
 #define RING_REGION_TEAMS (1u << 31)	 /* a teams construct on the host */
 #define RING_REGION_OUTERMOST (1u << 30) /* its thread is known to be in no other; else it may be */
 #define RING_REGION_THREADS (RING_REGION_OUTERMOST - 1)
+#define RING_TEAMS_OVER (1u << 31) /* arg of TEAM_STARTED: the league's last team has run its body */
 
 enum ring_lock {
 	RING_LOCK_CRITICAL = 1,

@@ -94,12 +94,12 @@ static bool find_next_team(const struct planner *planner, const struct code_rang
 	in = code__at(planner->code, jump);
 	*next = (struct point_spec){.insn = jump,
 				    .entry_cookie =
-					    cookie__make(RING_TEAM_STARTED,
+					    cookie__make(RING_TEAM_STARTED, COOKIE_ALWAYS, in->condition,
+							 planner__cookie_reg(number),
 							 in->target <= code__at(planner->code, call)->address
 								 ? COOKIE_IF_TAKEN
 								 : COOKIE_IF_NOT_TAKEN,
-							 in->condition, planner__cookie_reg(number),
-							 COOKIE_REG_NONE, 0, 0, depth),
+							 0, 0, depth),
 				    .event = "next-team",
 				    .function = "GOMP_teams_reg",
 				    .reads = cookie_reg__name(planner__cookie_reg(number))};

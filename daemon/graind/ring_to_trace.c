@@ -65,6 +65,7 @@ SAME(OFF_BLOCKED);
 SAME(OFF_YIELDED);
 _Static_assert(RING_SECTIONS_OF_REGION == TRACE_SECTIONS_OF_REGION, "SECTIONS_OF_REGION");
 _Static_assert(RING_REGION_TEAMS == TRACE_REGION_TEAMS, "REGION_TEAMS");
+_Static_assert(RING_TEAMS_OVER == TRACE_TEAMS_OVER, "TEAMS_OVER");
 _Static_assert(RING_REGION_OUTERMOST == TRACE_REGION_OUTERMOST, "REGION_OUTERMOST");
 
 static const uint8_t kinds[RING_KIND_MAX] = {
@@ -181,7 +182,7 @@ static void interpret(struct ring_to_trace *to, const struct ring_event *in)
 		site_set__add(to->sites, in->site, "parallel", false);
 		break;
 	case RING_TEAM_STARTED:
-		if (in->arg >= counts->largest_team && in->arg < UINT32_MAX)
+		if (in->arg != RING_TEAMS_OVER && in->arg >= counts->largest_team && in->arg < UINT32_MAX)
 			counts->largest_team = in->arg + 1;
 		break;
 	case RING_WAIT_BEGIN:

@@ -66,7 +66,10 @@ static inline const char *difference(const struct event_stream *a, const struct 
 			 (unsigned long long)a->truth.unclosed_waits,
 			 (unsigned long long)b->truth.unclosed_waits);
 	if (a->info.threads != b->info.threads || a->info.end_ns != b->info.end_ns)
-		return "info";
+		return snprintf(what, sizeof(what), "info: threads %u %u, end %llu %llu", a->info.threads,
+				b->info.threads, (unsigned long long)a->info.end_ns,
+				(unsigned long long)b->info.end_ns),
+		       what;
 	return what;
 }
 

@@ -36,7 +36,10 @@ static uint32_t any_arg(uint8_t kind)
 	case TRACE_SECTIONS_BEGIN:
 		return (uint32_t)noise(5) | (noise(3) ? 0 : TRACE_SECTIONS_OF_REGION);
 	case TRACE_REGION_BEGIN:
-		return (uint32_t)noise(3) | (noise(4) ? 0 : TRACE_REGION_TEAMS);
+		return (uint32_t)noise(3) | (noise(4) ? 0 : TRACE_REGION_TEAMS) |
+		       (noise(4) ? 0 : TRACE_REGION_OUTERMOST);
+	case TRACE_TEAM_STARTED:
+		return noise(6) ? (uint32_t)noise(4) : TRACE_TEAMS_OVER;
 	case TRACE_DEPEND:
 		return noise(9) ? (uint32_t)noise(8) : TRACE_DEPEND_UNREAD;
 	case TRACE_CANCEL:

@@ -86,6 +86,116 @@ static void test_begins_in_league(void)
 }
 
 /*
+ * Recording begins inside a region of a league; the regions of its teams are outermost ones, as far as
+ * libgomp's data say, but not the process's. After the league one is.
+ */
+static void test_outermost_in_league(void)
+{
+	static const struct trace_event events[] = {
+		E(1, 1, WAIT_BEGIN, 1700, .arg = TRACE_WAIT_REGION_END),
+		E(2, 1, WAIT_END, 1708, .arg = TRACE_WAIT_REGION_END),
+		E(3, 1, REGION_BEGIN, 2000, .site = 0xa0, .arg = TRACE_REGION_OUTERMOST | 1),
+		E(3, 1, TEAM_START, 1900, .key = 5, .arg = 1),
+		E(3, 1, TEAM_STARTED, 1908),
+		E(4, 1, WAIT_BEGIN, 1700, .arg = TRACE_WAIT_REGION_END),
+		E(4, 1, WAIT_END, 1708, .arg = TRACE_WAIT_REGION_END),
+		E(4, 1, REGION_END, 2008),
+		E(5, 1, WAIT_BEGIN, 2992, .arg = TRACE_WAIT_REGION_END),
+		E(5, 1, WAIT_END, 3008, .arg = TRACE_WAIT_REGION_END),
+		E(5, 1, TEAM_STARTED, 3000, .arg = 1),
+		E(6, 1, REGION_BEGIN, 2000, .site = 0xa0, .arg = TRACE_REGION_OUTERMOST | 1),
+		E(6, 1, TEAM_START, 1900, .key = 5, .arg = 1),
+		E(6, 1, TEAM_STARTED, 1908),
+		E(7, 1, WAIT_BEGIN, 1700, .arg = TRACE_WAIT_REGION_END),
+		E(7, 1, WAIT_END, 1708, .arg = TRACE_WAIT_REGION_END),
+		E(7, 1, REGION_END, 2008),
+		E(8, 1, WAIT_BEGIN, 2992, .arg = TRACE_WAIT_REGION_END),
+		E(8, 1, WAIT_END, 3008, .arg = TRACE_WAIT_REGION_END),
+		E(8, 1, REGION_END, 3008),
+		E(9, 1, REGION_BEGIN, 2000, .site = 0xa0, .arg = TRACE_REGION_OUTERMOST | 1),
+		E(9, 1, TEAM_START, 1900, .key = 5, .arg = 1),
+		E(9, 1, TEAM_STARTED, 1908),
+		E(10, 1, WAIT_BEGIN, 1700, .arg = TRACE_WAIT_REGION_END),
+		E(10, 1, WAIT_END, 1708, .arg = TRACE_WAIT_REGION_END),
+		E(10, 1, REGION_END, 2008),
+	};
+	struct event_stream *s = EXPECT("recording begins inside a region of a league", events,
+					"1 1 0 thread-begin\n"
+					"1 1 0 member-begin region=none num=0\n"
+					"1 1 0 wait-begin kind=barrier-implicit\n"
+					"2 1 0 wait-end kind=barrier-implicit\n"
+					"2 1 0 member-end region=none num=0\n"
+					"3 1 0 member-begin region=none num=0\n"
+					"3 1 0 region-begin region=0 src=0 threads=1\n"
+					"3 1 0 member-begin region=0 num=0\n"
+					"4 1 0 wait-begin kind=barrier-implicit\n"
+					"4 1 0 wait-end kind=barrier-implicit\n"
+					"4 1 0 member-end region=0 num=0\n"
+					"4 1 0 region-end region=0\n"
+					"5 1 0 wait-begin kind=barrier-implicit\n"
+					"5 1 0 wait-end kind=barrier-implicit\n"
+					"5 1 0 member-end region=none num=0\n"
+					"5 1 0 member-begin region=none num=0\n"
+					"6 1 0 region-begin region=1 src=0 threads=1\n"
+					"6 1 0 member-begin region=1 num=0\n"
+					"7 1 0 wait-begin kind=barrier-implicit\n"
+					"7 1 0 wait-end kind=barrier-implicit\n"
+					"7 1 0 member-end region=1 num=0\n"
+					"7 1 0 region-end region=1\n"
+					"8 1 0 wait-begin kind=barrier-implicit\n"
+					"8 1 0 wait-end kind=barrier-implicit\n"
+					"8 1 0 member-end region=none num=0\n"
+					"9 1 0 region-begin region=2 src=0 threads=1\n"
+					"9 1 0 member-begin region=2 num=0\n"
+					"10 1 0 wait-begin kind=barrier-implicit\n"
+					"10 1 0 wait-end kind=barrier-implicit\n"
+					"10 1 0 member-end region=2 num=0\n"
+					"10 1 0 region-end region=2\n"
+					"10 1 0 thread-end\n");
+
+	event_stream__free(s);
+}
+
+/* Recording begins inside the last team of a league: a region of it, the league's end, a region after it. */
+static void test_last_team_of_league(void)
+{
+	static const struct trace_event events[] = {
+		E(1, 1, REGION_BEGIN, 2000, .site = 0xa0, .arg = TRACE_REGION_OUTERMOST | 1),
+		E(1, 1, TEAM_START, 1900, .key = 5, .arg = 1),
+		E(1, 1, TEAM_STARTED, 1908),
+		E(2, 1, WAIT_BEGIN, 1700, .arg = TRACE_WAIT_REGION_END),
+		E(2, 1, WAIT_END, 1708, .arg = TRACE_WAIT_REGION_END),
+		E(2, 1, REGION_END, 2008),
+		E(3, 1, TEAM_STARTED, 3000, .arg = TRACE_TEAMS_OVER),
+		E(4, 1, REGION_BEGIN, 2000, .site = 0xa0, .arg = 1),
+		E(4, 1, TEAM_START, 1900, .key = 5, .arg = 1),
+		E(4, 1, TEAM_STARTED, 1908),
+		E(5, 1, WAIT_BEGIN, 1700, .arg = TRACE_WAIT_REGION_END),
+		E(5, 1, WAIT_END, 1708, .arg = TRACE_WAIT_REGION_END),
+		E(5, 1, REGION_END, 2008),
+	};
+	struct event_stream *s = EXPECT("recording begins inside the last team of a league", events,
+					"1 1 0 thread-begin\n"
+					"1 1 0 member-begin region=none num=0\n"
+					"1 1 0 region-begin region=0 src=0 threads=1\n"
+					"1 1 0 member-begin region=0 num=0\n"
+					"2 1 0 wait-begin kind=barrier-implicit\n"
+					"2 1 0 wait-end kind=barrier-implicit\n"
+					"2 1 0 member-end region=0 num=0\n"
+					"2 1 0 region-end region=0\n"
+					"3 1 0 member-end region=none num=0\n"
+					"4 1 0 region-begin region=1 src=0 threads=1\n"
+					"4 1 0 member-begin region=1 num=0\n"
+					"5 1 0 wait-begin kind=barrier-implicit\n"
+					"5 1 0 wait-end kind=barrier-implicit\n"
+					"5 1 0 member-end region=1 num=0\n"
+					"5 1 0 region-end region=1\n"
+					"5 1 0 thread-end\n");
+
+	event_stream__free(s);
+}
+
+/*
  * Thread 3 begins a region, and libomp gives it the team of thread 1's region, which is over only after that;
  * until then the team's worker serves thread 1's.
  */
@@ -181,6 +291,8 @@ int main(void)
 		return 1;
 	test_begins_inside();
 	test_begins_in_league();
+	test_outermost_in_league();
+	test_last_team_of_league();
 	test_team_of_two();
 	test_turns_of_a_team();
 	resolve_end();
