@@ -32,8 +32,8 @@ static void attribute(const char *tag, const char *name, char *out, size_t size)
 
 	*out = '\0';
 	snprintf(pattern, sizeof(pattern), " %s=\"", name);
-	at = strstr(tag, pattern);
-	if (!at || at > end)
+	at = memmem(tag, (size_t)(end - tag), pattern, strlen(pattern));
+	if (!at)
 		return;
 	at += strlen(pattern);
 	snprintf(out, size, "%.*s", (int)strcspn(at, "\""), at);
@@ -86,13 +86,15 @@ static struct graphml *parse(char *text)
 {
 	struct graphml *x = calloc(1, sizeof(*x));
 	struct element *open = NULL;
-	size_t tags = 0;
+	size_t nodes = 1, edges = 1;
 
 	x->text = text;
-	for (char *t = text; (t = strchr(t, '<')); t++)
-		tags++;
-	x->node = calloc(tags, sizeof(*x->node));
-	x->edge = calloc(tags, sizeof(*x->edge));
+	for (char *t = text; (t = strchr(t, '<')); t++) {
+		nodes += !strncmp(t, "<node ", 6);
+		edges += !strncmp(t, "<edge ", 6);
+	}
+	x->node = calloc(nodes, sizeof(*x->node));
+	x->edge = calloc(edges, sizeof(*x->edge));
 	for (char *t = text; (t = strchr(t, '<')); t++) {
 		char id[24];
 
@@ -164,12 +166,15 @@ static int by_id(const void *a, const void *b)
 	return strcmp(((const struct element *)a)->id, ((const struct element *)b)->id);
 }
 
-static bool is_node(const struct graphml *x, const char *id)
+/* Its index among the nodes, which are in the order of their names; SIZE_MAX: there is none. */
+static size_t place_of(const struct graphml *x, const char *id)
 {
+	const struct element *found;
 	struct element key = {.id = ""};
 
 	strcpy(key.id, id);
-	return bsearch(&key, x->node, x->nodes, sizeof(*x->node), by_id);
+	found = bsearch(&key, x->node, x->nodes, sizeof(*x->node), by_id);
+	return found ? (size_t)(found - x->node) : SIZE_MAX;
 }
 
 static size_t count(const struct graphml *x, const char *of, const char *name, const char *wanted)
@@ -197,7 +202,8 @@ static struct graphml *written(const char *name, const struct grain_graph *g, en
 	for (size_t i = 1; i < x->nodes; i++)
 		twice += !strcmp(x->node[i - 1].id, x->node[i].id);
 	for (size_t i = 0; i < x->edges; i++)
-		loose += !is_node(x, x->edge[i].source) || !is_node(x, x->edge[i].target);
+		loose += place_of(x, x->edge[i].source) == SIZE_MAX ||
+			 place_of(x, x->edge[i].target) == SIZE_MAX;
 	CHECK(twice == 0 && loose == 0, "%s: nodes are there once, edges are between nodes", name);
 	return x;
 }
@@ -205,6 +211,7 @@ static struct graphml *written(const char *name, const struct grain_graph *g, en
 /* The critical edges are one path, and its fragments are the span. */
 static void check_path(const char *name, const struct graphml *x, const struct grain_graph *g)
 {
+	uint8_t *leaves = calloc(x->nodes, 1), *enters = calloc(x->nodes, 1);
 	size_t critical = 0, branches = 0;
 	uint64_t span = 0;
 
@@ -212,11 +219,11 @@ static void check_path(const char *name, const struct graphml *x, const struct g
 		if (strcmp(value(x, &x->edge[i], "edge", "critical"), "true"))
 			continue;
 		critical++;
-		for (size_t k = 0; k < x->edges; k++)
-			branches += k != i && !strcmp(value(x, &x->edge[k], "edge", "critical"), "true") &&
-				    (!strcmp(x->edge[k].source, x->edge[i].source) ||
-				     !strcmp(x->edge[k].target, x->edge[i].target));
+		branches += leaves[place_of(x, x->edge[i].source)]++ != 0;
+		branches += enters[place_of(x, x->edge[i].target)]++ != 0;
 	}
+	free(leaves);
+	free(enters);
 	for (size_t i = 0; i < x->nodes; i++)
 		if (!strcmp(value(x, &x->node[i], "node", "kind"), "fragment") &&
 		    !strcmp(value(x, &x->node[i], "node", "critical"), "true"))
@@ -229,32 +236,28 @@ static void check_path(const char *name, const struct graphml *x, const struct g
 static void check_acyclic(const char *name, const struct graphml *x)
 {
 	size_t *pending = calloc(x->nodes, sizeof(*pending)), done = 0;
-	bool *gone = calloc(x->edges, 1), any = true;
-	struct element key = {.id = ""};
+	size_t *from = calloc(x->edges + 1, sizeof(*from)), *to = calloc(x->edges + 1, sizeof(*to));
+	bool *gone = calloc(x->edges + 1, 1), any = true;
 
 	for (size_t i = 0; i < x->edges; i++) {
-		strcpy(key.id, x->edge[i].target);
-		pending[(struct element *)bsearch(&key, x->node, x->nodes, sizeof(*x->node), by_id) -
-			x->node]++;
+		from[i] = place_of(x, x->edge[i].source);
+		to[i] = place_of(x, x->edge[i].target);
+		pending[to[i]]++;
 	}
 	while (any) {
 		any = false;
 		for (size_t i = 0; i < x->edges; i++) {
-			const struct element *from, *to;
-
-			strcpy(key.id, x->edge[i].source);
-			from = bsearch(&key, x->node, x->nodes, sizeof(*x->node), by_id);
-			if (gone[i] || pending[from - x->node])
+			if (gone[i] || pending[from[i]])
 				continue;
-			strcpy(key.id, x->edge[i].target);
-			to = bsearch(&key, x->node, x->nodes, sizeof(*x->node), by_id);
-			pending[to - x->node]--;
+			pending[to[i]]--;
 			gone[i] = any = true;
 			done++;
 		}
 	}
 	CHECK(done == x->edges, "%s: no cycle", name);
 	free(pending);
+	free(from);
+	free(to);
 	free(gone);
 }
 
