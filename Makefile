@@ -16,7 +16,8 @@
 # The one list of packages: what building needs, and what the tests need on top.
 BUILD_PACKAGES := gcc g++ clang llvm make pkg-config bpftool libbpf-dev libelf-dev libdw-dev \
 	libcapstone-dev libzstd-dev zlib1g-dev libmicrohttpd-dev libcurl4-openssl-dev libssl-dev \
-	libdeflate-dev libjansson-dev libsystemd-dev libgraphviz-dev libhwloc-dev libotf2-trace-dev
+	libdeflate-dev libjansson-dev libsystemd-dev libgraphviz-dev libhwloc-dev libotf2-trace-dev \
+	libpapi-dev libpfm4-dev
 TEST_PACKAGES := gfortran graphicsmagick sumaclust fasttree patchelf python3-numpy libopenblas0-openmp r-base-core binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 python3-networkx python3-selenium chromium chromium-driver librsvg2-bin curl procps util-linux strace otf2-tools protobuf-compiler python3-protobuf
 
 .DELETE_ON_ERROR:
@@ -61,6 +62,7 @@ RENDER_LIBS := $(shell pkg-config --libs libgvc libcgraph jansson libdeflate lib
 EXPORT_LIBS := $(shell pkg-config --libs otf2 2>/dev/null)
 UPROBES_LIBS := $(shell pkg-config --libs libbpf libelf libdw capstone 2>/dev/null) -lstdc++
 DAEMON_LIBS := $(shell pkg-config --libs libmicrohttpd libcurl libcrypto jansson libsystemd 2>/dev/null) -lpthread
+COUNTER_LIBS := $(shell pkg-config --libs papi 2>/dev/null) -lpfm
 
 objects = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c))
 ANALYSIS_OBJ := $(call objects,analysis)
@@ -161,7 +163,7 @@ $(B)/render/page_template.o: $(PAGE)
 
 $(B)/graind: $(GRAIND_OBJ) $(B)/libcommon.a $(B)/libuprobes.a $(B)/libanalysis.a
 	$(say) LINK $@
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(DAEMON_LIBS) $(ANALYSIS_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(COUNTER_LIBS) $(DAEMON_LIBS) $(ANALYSIS_LIBS)
 
 $(B)/grainctl: $(GRAINCTL_OBJ) $(B)/libcommon.a $(B)/libuprobes.a $(B)/librender.a $(B)/libanalysis.a
 	$(say) LINK $@

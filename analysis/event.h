@@ -204,6 +204,13 @@ struct event_counter {
 	char *name;
 	uint32_t number; /* as in the log's @counter */
 	uint32_t order;	 /* of its declaration; while reading */
+	double share; /* of the time in which it was counted, the rest is estimated; 0: nothing is said, all
+			 of it */
+};
+
+/* A counter that was asked for and could not be had. */
+struct event_absent_counter {
+	char *name, *why;
 };
 
 /* The running value of a counter for the thread of an event, at that event. */
@@ -239,6 +246,8 @@ struct event_stream {
 	size_t distance_count;
 	struct event_counter *counters;
 	size_t counter_count;
+	struct event_absent_counter *absent_counters;
+	size_t absent_counter_count;
 	struct event_reading *readings; /* by event, then by counter; few events need have any */
 	size_t reading_count;
 	struct event_neighbour *neighbours;

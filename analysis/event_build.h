@@ -84,6 +84,11 @@ int event_stream__add_reading(struct event_stream *stream, uint32_t event, uint3
  */
 int event_stream__place_readings(struct event_stream *stream, const uint32_t *lines, size_t count,
 				 struct budget *budget);
+/* -ENOENT: there is no such counter. */
+int event_stream__share_counter(struct event_stream *stream, uint32_t number, double share);
+/* Takes both strings. -EDOM: too many. */
+int event_stream__absent_counter(struct event_stream *stream, char *name, char *why, struct budget *budget);
+
 void event_stream__free_counters(struct event_stream *stream);
 
 /* start, end and threads of info, from the events. */

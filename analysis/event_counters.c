@@ -2,6 +2,7 @@
 /* The counters of a stream: their names, and their readings at events. */
 #include "analysis/event_build.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,36 @@ int event_stream__declare_counter(struct event_stream *stream, uint32_t number, 
 		declared += stream->counters[i].name != NULL;
 	stream->counters[index].name = name;
 	stream->counters[index].order = declared;
+	return 0;
+}
+
+int event_stream__share_counter(struct event_stream *stream, uint32_t number, double share)
+{
+	for (size_t i = 0; i < stream->counter_count; i++) {
+		if (stream->counters[i].number != number || !stream->counters[i].name)
+			continue;
+		stream->counters[i].share = share;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+int event_stream__absent_counter(struct event_stream *stream, char *name, char *why, struct budget *budget)
+{
+	int error = stream->absent_counter_count == EVENT_COUNTERS_MAX
+			    ? -EDOM
+			    : budget__take(budget, strlen(name) + strlen(why) + 2);
+
+	if (!error)
+		error = array__grow(&stream->absent_counters, stream->absent_counter_count,
+				    sizeof(*stream->absent_counters), budget);
+	if (error) {
+		free(name);
+		free(why);
+		return error;
+	}
+	stream->absent_counters[stream->absent_counter_count++] =
+		(struct event_absent_counter){.name = name, .why = why};
 	return 0;
 }
 
@@ -169,8 +200,15 @@ void event_stream__free_counters(struct event_stream *stream)
 {
 	for (size_t i = 0; i < stream->counter_count; i++)
 		free(stream->counters[i].name);
+	for (size_t i = 0; i < stream->absent_counter_count; i++) {
+		free(stream->absent_counters[i].name);
+		free(stream->absent_counters[i].why);
+	}
+	free(stream->absent_counters);
 	free(stream->counters);
 	free(stream->readings);
+	stream->absent_counters = NULL;
+	stream->absent_counter_count = 0;
 	stream->counters = NULL;
 	stream->readings = NULL;
 	stream->counter_count = stream->reading_count = 0;

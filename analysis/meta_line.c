@@ -293,6 +293,61 @@ static int counter(struct parse *p)
 	return error == -EEXIST || error == -EDOM ? -EBADMSG : error;
 }
 
+/* @counter-share NUMBER share=PART */
+static int counter_share(struct parse *p)
+{
+	struct field f;
+	uint32_t number;
+	double share = 0;
+	int rc = next(p, &f);
+
+	if (rc < 0)
+		return rc;
+	if (rc == 0 || f.key_bytes || !field__u32(&f, &number)) {
+		snprintf(p->why, 128, "@counter-share needs the counter's number");
+		return -EBADMSG;
+	}
+	while ((rc = next(p, &f)) > 0)
+		if (field__is(&f, "share") && (!field__double(&f, &share) || share < 0 || share > 1))
+			return bad(p, "not a part of 1:", &f);
+	if (rc < 0)
+		return rc;
+	if (event_stream__share_counter(p->stream, number, share) == 0)
+		return 0;
+	snprintf(p->why, 128, "@counter-share of counter %u, which is not declared", number);
+	return -EBADMSG;
+}
+
+/* @counter-absent name=NAME why=REASON */
+static int counter_absent(struct parse *p)
+{
+	char *name = NULL, *why = NULL;
+	struct field f;
+	int rc, error = 0;
+
+	while ((rc = next(p, &f)) > 0 && !error) {
+		if (field__is(&f, "name"))
+			error = take_own(&name, &f);
+		else if (field__is(&f, "why"))
+			error = take_own(&why, &f);
+	}
+	if (rc < 0)
+		error = rc;
+	if (!error && (!name || !why)) {
+		snprintf(p->why, 128, "@counter-absent needs name= and why=");
+		error = -EBADMSG;
+	}
+	if (error) {
+		free(name);
+		free(why);
+		return error;
+	}
+	error = event_stream__absent_counter(p->stream, name, why, p->budget);
+	if (error == -EDOM)
+		snprintf(p->why, 128, "more than %d counters", EVENT_COUNTERS_MAX);
+	return error == -EDOM ? -EBADMSG : error;
+}
+
 /* @neighbour NUMBER pid=N command=NAME cgroup=PATH */
 static int neighbour(struct parse *p)
 {
@@ -494,6 +549,10 @@ int meta__line(struct event_stream *stream, const char *line, size_t bytes, stru
 		error = distances(&p);
 	else if (field__value_is(&name, "@counter"))
 		error = counter(&p);
+	else if (field__value_is(&name, "@counter-share"))
+		error = counter_share(&p);
+	else if (field__value_is(&name, "@counter-absent"))
+		error = counter_absent(&p);
 	else if (field__value_is(&name, "@neighbour"))
 		error = neighbour(&p);
 	if (error)

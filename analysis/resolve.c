@@ -150,6 +150,8 @@ static int all_records(struct resolver *r)
 		error = resolver__record(r, t, &records[i]);
 		if (!error && i >= t->last_record && t->begun && !t->depth)
 			error = resolver__thread_ends(r, t);
+		/* What is only found to be over later was not read then. */
+		r->reader = NULL;
 		if (i % LARGE_STEP == 0)
 			large__hand_on(&released, &records[i], &handed, r->stream->events + r->stream->count,
 				       r->stream->events + r->stream->capacity);

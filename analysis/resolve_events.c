@@ -367,6 +367,7 @@ static int dispatch(struct resolver *r, struct thread *t, const struct trace_rec
 		return lost(r, t, rec);
 	case TRACE_OFF_CPU:
 	case TRACE_ON_CPU:
+	case TRACE_COUNTERS:
 	case TRACE_KIND_MAX:
 		break;
 	}
@@ -398,6 +399,37 @@ static int scheduled(struct resolver *r, struct thread *t, const struct trace_re
 	return 0;
 }
 
+/* Of the event that comes next, if that is of this kind: between them it may have been lost. */
+static void take_reading(struct thread *t, const struct trace_record *rec)
+{
+	const uint64_t values[TRACE_COUNTERS_EACH] = {rec->frame, rec->key, rec->extra};
+	uint32_t first = TRACE_COUNTERS_FIRST(rec->arg), blind = TRACE_COUNTERS_BLIND(rec->arg);
+	struct reading *reading = &t->reading;
+
+	if (first == 0 || reading->kind != TRACE_COUNTERS_KIND(rec->arg))
+		reading->known = 0;
+	reading->kind = TRACE_COUNTERS_KIND(rec->arg);
+	for (uint32_t i = 0; i < TRACE_COUNTERS_EACH && first + i < TRACE_READING_MAX; i++) {
+		reading->value[first + i] = values[i];
+		reading->known |= (uint32_t) !(blind >> i & 1) << (first + i);
+	}
+}
+
+int resolver__attach_reading(struct resolver *r, const struct thread *t)
+{
+	const struct event_stream *s = r->stream;
+	int error = 0;
+
+	for (uint32_t k = 0; k < s->counter_count && !error; k++) {
+		uint32_t number = s->counters[k].number;
+
+		if (number < TRACE_READING_MAX && t->reading.known >> number & 1)
+			error = event_stream__add_reading(r->stream, (uint32_t)s->count - 1, k,
+							  t->reading.value[number], r->budget);
+	}
+	return error;
+}
+
 int resolver__record(struct resolver *r, struct thread *t, const struct trace_record *rec)
 {
 	bool counts = rec->flags & TRACE_F_FAULT && !(rec->flags & RECORD_LOCK_BEGIN);
@@ -411,6 +443,12 @@ int resolver__record(struct resolver *r, struct thread *t, const struct trace_re
 	r->now = rec->time_ns;
 	if (rec->kind == TRACE_OFF_CPU || rec->kind == TRACE_ON_CPU)
 		return scheduled(r, t, rec);
+	if (rec->kind == TRACE_COUNTERS) {
+		take_reading(t, rec);
+		return 0;
+	}
+	r->reader = t->reading.kind && t->reading.kind == rec->kind ? t : NULL;
+	t->reading.kind = 0;
 	if (!t->begun && t->tid)
 		error = thread_begins(r, t);
 	if (rec->kind != TRACE_LOOP_PARAMS)

@@ -277,7 +277,7 @@ int survey__run(struct resolver *r)
 		struct trace_record *rec = &c->records[i];
 		struct thread *t = &r->threads[rec->thread];
 
-		if (rec->kind == TRACE_OFF_CPU || rec->kind == TRACE_ON_CPU)
+		if (rec->kind == TRACE_OFF_CPU || rec->kind == TRACE_ON_CPU || rec->kind == TRACE_COUNTERS)
 			continue;
 		t->last_record = (uint32_t)i;
 		if (t->start_known && is_plain(rec->kind))

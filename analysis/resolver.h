@@ -101,6 +101,11 @@ struct thread {
 	struct attached *attached;
 	size_t attached_count, attached_capacity, attached_next;
 	struct survey survey;
+	struct reading {
+		uint64_t value[TRACE_READING_MAX];
+		uint32_t known; /* a bit for each */
+		uint32_t kind;	/* of the event that it is of, 0: there is none */
+	} reading;
 };
 
 struct region {
@@ -150,6 +155,7 @@ struct waiting {
 
 struct resolver {
 	struct event_stream *stream;
+	const struct thread *reader; /* its events have its reading at present; NULL: none have */
 	struct trace_content *content;
 	struct budget *budget;
 	struct site_table sites;
@@ -206,6 +212,9 @@ int resolver__thread_ends(struct resolver *r, struct thread *t);
 /* Makes room for one more element in an array that holds `count`. */
 int resolver__grow(void *array_pointer, size_t count, size_t *capacity, size_t element_bytes,
 		   struct budget *budget);
+/* Gives the stream's last event the thread's reading. */
+int resolver__attach_reading(struct resolver *r, const struct thread *t);
+
 /* The event at the present time; NULL: no memory. */
 static inline struct event *resolver__emit(struct resolver *r, const struct thread *t, enum event_kind kind,
 					   uint32_t id)
@@ -219,6 +228,8 @@ static inline struct event *resolver__emit(struct resolver *r, const struct thre
 	e->cpu = t->cpu;
 	e->kind = (uint8_t)kind;
 	e->id = id;
+	if (r->reader == t && resolver__attach_reading(r, t))
+		return NULL;
 	return e;
 }
 

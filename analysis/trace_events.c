@@ -359,6 +359,8 @@ static void add_lock_begin(struct trace_events *e, struct trace_record *got)
 static int add_block(struct trace_events *e, const struct block *b, size_t n, bool zigzag, uint64_t *now,
 		     char why[128])
 {
+	size_t readings = 0; /* of counters: no events */
+
 	for (size_t i = 0; i < n; i++) {
 		struct trace_record *rec = &e->window[e->count];
 		uint64_t step = b->column[COLUMN_TIME][i];
@@ -366,7 +368,7 @@ static int add_block(struct trace_events *e, const struct block *b, size_t n, bo
 		*now += zigzag ? step >> 1 ^ (0 - (step & 1)) : step;
 		if (*now > INT64_MAX) {
 			/* Those before it stay. */
-			e->stream->truth.events += i;
+			e->stream->truth.events += i - readings;
 			snprintf(why, 128, "an event at a time that no clock shows");
 			return -EBADMSG;
 		}
@@ -381,10 +383,11 @@ static int add_block(struct trace_events *e, const struct block *b, size_t n, bo
 		rec->cpu = (uint16_t)b->column[COLUMN_CPU][i];
 		rec->kind = (uint8_t)b->column[COLUMN_KIND][i];
 		rec->flags = (uint8_t)b->column[COLUMN_FLAGS][i] & TRACE_F_FAULT;
+		readings += rec->kind == TRACE_COUNTERS;
 		if (rec->kind == TRACE_LOCK_WAIT)
 			add_lock_begin(e, rec);
 	}
-	e->stream->truth.events += n;
+	e->stream->truth.events += n - readings;
 	return 0;
 }
 

@@ -186,8 +186,21 @@ enum trace_kind {
 	TRACE_OFF_CPU = 37, /* the scheduler takes the thread off; arg = enum trace_off | @neighbour's number
 			       << TRACE_OFF_NEIGHBOUR_SHIFT, 0: of none it is told */
 	TRACE_ON_CPU = 38,  /* and puts it back; key = since when it could have run, 0: since TRACE_OFF_CPU */
+	TRACE_COUNTERS = 39, /* what counters of the thread read at its next event; no event itself. frame,
+				key, extra: the values of three, from the first that arg names on; of all
+				counters one after the other */
 	TRACE_KIND_MAX
 };
+
+/*
+ * arg of TRACE_COUNTERS: number of the first counter | a bit for each of the
+ * three of which a part since the thread's last reading is unknown << 8 | kind of the event << 16.
+ */
+#define TRACE_COUNTERS_EACH 3
+#define TRACE_READING_MAX 8 /* counters of a trace */
+#define TRACE_COUNTERS_FIRST(arg) ((arg)&0xff)
+#define TRACE_COUNTERS_BLIND(arg) ((arg) >> 8 & 0xff)
+#define TRACE_COUNTERS_KIND(arg) ((arg) >> 16)
 
 enum trace_off {
 	TRACE_OFF_PREEMPTED = 1,

@@ -4,6 +4,7 @@
 #define GRAIND_RING_BPF_H
 
 #include "bpf/vmlinux.h"
+#include "bpf/counters.bpf.h"
 #include "bpf/ring_abi.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
@@ -30,6 +31,7 @@ struct thread_state {
 	__u32 lost;	/* events not yet reported by a RING_LOST */
 	__u32 off;	/* its latest RING_OFF_CPU has no RING_ON_CPU yet */
 	__u64 woken_ns; /* since when it waits for a CPU after it was blocked */
+	struct thread_counts counts;
 };
 
 struct {
@@ -142,6 +144,35 @@ static __always_inline bool begins_part(const struct ring_ctl *ctl, const struct
 	       record->kind == RING_MEMBER_BEGIN || ctl->head % FOLLOW_EVERY == 0;
 }
 
+/* What the thread's counters read, for the event of that kind that comes next. */
+static __noinline void ring__put_counters(struct ring_ctl *ctl, __u32 cpu, __u64 id, __u32 kind)
+{
+	struct ring_record record = {.kind = RING_COUNTERS};
+	struct thread_state *state = thread_state(true);
+	struct thread_counts *counts;
+	__u32 blind = 0;
+
+	if (!ctl || !state)
+		return;
+	counts = &state->counts;
+	if (state->off) {
+		counters__enter(counts);
+		state->off = 0;
+		counts->missed = 1;
+	}
+	if (counts->counting)
+		blind = counters__sum(counts);
+	else if (!counters__begin(counts))
+		return;
+	for (__u32 i = 0; i < RING_COUNTERS_MAX && i < counter_count; i += RING_COUNTERS_EACH) {
+		record.arg = RING_COUNTERS_ARG(i, blind >> i & 7, kind);
+		record.frame = counts->sum[i];
+		record.key = i + 1 < RING_COUNTERS_MAX ? counts->sum[i + 1] : 0;
+		record.extra = i + 2 < RING_COUNTERS_MAX ? counts->sum[i + 2] : 0;
+		ring__put(ctl, cpu, id, &record);
+	}
+}
+
 /* `id` is what bpf_get_current_pid_tgid() returned. */
 static __always_inline void ring__emit(__u64 id, const struct ring_record *record)
 {
@@ -156,6 +187,8 @@ static __always_inline void ring__emit(__u64 id, const struct ring_record *recor
 		thread_state(true);
 	if (any_lost)
 		ring__report_lost(ctl, cpu, id, thread_state(false));
+	if (counter_count && counters__wanted(record->kind))
+		ring__put_counters(ctl, cpu, id, record->kind);
 	if (!ring__put(ctl, cpu, id, record))
 		ring__count_lost(ctl, thread_state(true));
 }

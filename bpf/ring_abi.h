@@ -83,10 +83,26 @@ enum ring_kind {
 	RING_STATIC_SHARE = 36, /* site call site of omp_get_num_threads: maybe an inline static loop */
 	RING_BODY =
 		37, /* for the daemon: key a body function that is new to its process, arg enum ring_body */
-	RING_OFF_CPU = 38, /* arg enum ring_off; frame tgid << 32 | tid of what runs instead, key and extra
-			      the 16 bytes of its command */
-	RING_ON_CPU = 39,  /* key since when it could have run, 0: since its RING_OFF_CPU */
+	RING_OFF_CPU = 38,  /* arg enum ring_off; frame tgid << 32 | tid of what runs instead, key and extra
+			       the 16 bytes of its command */
+	RING_ON_CPU = 39,   /* key since when it could have run, 0: since its RING_OFF_CPU */
+	RING_COUNTERS = 40, /* what counters of the thread read at its next event: frame, key and extra are
+			       the values of three, arg as RING_COUNTERS_ARG says; before that event */
 	RING_KIND_MAX
+};
+
+/*
+ * The first of the three counters, a bit for each of them of which a part since
+ * the thread's last reading is unknown, and the kind of the event that follows.
+ */
+#define RING_COUNTERS_ARG(first, blind, kind) ((first) | (blind) << 8 | (kind) << 16)
+#define RING_COUNTERS_MAX 8 /* counters of a capture, and perf events that they are sums of */
+#define RING_COUNTERS_EACH 3
+
+/* A perf event's part in a counter, which is a sum of events: it is added, or taken off. */
+struct ring_counter_term {
+	RING_U32 counter;
+	RING_U32 minus;
 };
 
 /* Why a thread left its CPU. */

@@ -39,6 +39,10 @@ static __always_inline void sched__leave(struct task_struct *task, struct task_s
 
 	if (!state || prev_state & TASK_DEAD)
 		return;
+	if (counter_count && !state->off)
+		counters__leave(&state->counts);
+	else
+		state->counts.missed = 1;
 	record.arg = sched__reason(task, preempt, prev_state);
 	bpf_probe_read_kernel(&record.key, sizeof(record.key), next->comm);
 	bpf_probe_read_kernel(&record.extra, sizeof(record.extra), next->comm + sizeof(record.key));
@@ -52,8 +56,14 @@ static __always_inline void sched__enter(struct task_struct *task)
 	struct thread_state *state = bpf_task_storage_get(&threads, task, 0, 0);
 	struct ring_record record = {.kind = RING_ON_CPU};
 
-	if (!state || !state->off)
+	if (!state)
 		return;
+	if (counter_count)
+		counters__enter(&state->counts);
+	if (!state->off) {
+		state->counts.missed = 1;
+		return;
+	}
 	record.key = state->woken_ns;
 	state->off = 0;
 	ring__emit_of(state, sched__id(task), &record);

@@ -26,6 +26,7 @@ enum { false = 0, true = 1 };
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4,
 	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
@@ -36,6 +37,12 @@ enum {
 };
 
 enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
+
+struct bpf_perf_event_value {
+	__u64 counter;
+	__u64 enabled;
+	__u64 running;
+};
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 

@@ -22,6 +22,8 @@ struct capture {
 	pid_t pid;
 	bool multi, several;
 	char scheduler_absent[160]; /* "": it is followed */
+	struct counter_set counters;
+	struct counter_fds *counter_fds; /* NULL: no counters */
 	unsigned cpus;
 	uint32_t slots;
 	struct ring_ctl *ctl;
@@ -54,6 +56,7 @@ void capture__free(struct capture *capture)
 	if (capture->events)
 		munmap(capture->events, capture->event_bytes);
 	openmp_bpf__destroy(capture->skeleton);
+	counter_fds__free(capture->counter_fds);
 	free(capture);
 }
 
@@ -93,10 +96,46 @@ static int explain_load(struct uprobes_error *err, int code)
 	return code;
 }
 
+static uint32_t counters_to_be_had(const struct counter_set *set)
+{
+	uint32_t n = 0;
+
+	while (n < set->counter_count && !set->counters[n].absent[0])
+		n++;
+	return n;
+}
+
+static void describe_counters(struct capture *capture)
+{
+	const struct counter_set *set = &capture->counters;
+	struct openmp_bpf *skeleton = capture->skeleton;
+
+	skeleton->rodata->counter_count = counters_to_be_had(set);
+	skeleton->rodata->counter_event_count = (uint32_t)set->event_count;
+	skeleton->rodata->counter_cpus = capture->cpus;
+	for (size_t i = 0; i < set->event_count; i++)
+		skeleton->rodata->counter_terms[i] = set->events[i].term;
+}
+
+static int give_counters(struct capture *capture)
+{
+	const struct bpf_map *map = capture->skeleton->maps.counter_events;
+	int r = 0;
+
+	for (uint32_t key = 0; !r && key < capture->counters.event_count * capture->cpus; key++) {
+		int fd = counter_fds__get(capture->counter_fds, key / capture->cpus, key % capture->cpus);
+
+		if (fd >= 0)
+			r = bpf_map__update_elem(map, &key, sizeof(key), &fd, sizeof(fd), BPF_ANY);
+	}
+	return r;
+}
+
 static int load_programs(struct capture *capture, struct uprobes_error *err)
 {
 	struct openmp_bpf *skeleton = openmp_bpf__open();
 	bool scheduler = !capture->scheduler_absent[0];
+	size_t events = capture->counters.event_count;
 	int r;
 
 	if (!skeleton)
@@ -107,6 +146,7 @@ static int load_programs(struct capture *capture, struct uprobes_error *err)
 	skeleton->rodata->follow_threads = scheduler;
 	skeleton->rodata->target_tgid = (uint32_t)capture->pid;
 	skeleton->rodata->filtered = capture->several && !probe_links__filter_by_process(capture->multi);
+	describe_counters(capture);
 	skeleton->rodata->slots_shift = (uint32_t)__builtin_ctz(capture->slots);
 	if (capture->multi) {
 		bpf_program__set_expected_attach_type(skeleton->progs.libgomp_probe,
@@ -118,7 +158,9 @@ static int load_programs(struct capture *capture, struct uprobes_error *err)
 	}
 	if ((r = bpf_map__set_max_entries(skeleton->maps.ring_ctl, capture->cpus)) ||
 	    (r = bpf_map__set_max_entries(skeleton->maps.ring_slots, capture->cpus * capture->slots)) ||
-	    (r = openmp_bpf__load(skeleton)))
+	    (r = bpf_map__set_max_entries(skeleton->maps.counter_events,
+					  events ? (uint32_t)events * capture->cpus : 1)) ||
+	    (r = openmp_bpf__load(skeleton)) || (r = give_counters(capture)))
 		return explain_load(err, r);
 	return 0;
 }
@@ -127,6 +169,19 @@ static void unload(struct capture *capture)
 {
 	openmp_bpf__destroy(capture->skeleton);
 	capture->skeleton = NULL;
+}
+
+/* Of threads that may leave their CPUs unseen nothing can be counted. */
+static void drop_counters(struct capture *capture)
+{
+	struct counter_set *set = &capture->counters;
+
+	for (size_t i = 0; i < set->counter_count; i++) {
+		if (!set->counters[i].absent[0])
+			snprintf(set->counters[i].absent, sizeof(set->counters[i].absent), "%.*s",
+				 (int)sizeof(set->counters[i].absent) - 1, capture->scheduler_absent);
+		counter_set__drop_events(set, i);
+	}
 }
 
 /* A kernel that has other tracepoints than we know does without the scheduler. */
@@ -139,25 +194,31 @@ static int load(struct capture *capture, struct uprobes_error *err)
 	unload(capture);
 	snprintf(capture->scheduler_absent, sizeof(capture->scheduler_absent), "%.*s",
 		 (int)sizeof(capture->scheduler_absent) - 1, err->text);
+	drop_counters(capture);
 	return load_programs(capture, err);
 }
 
 /* The links end with the skeleton. */
-static void follow_scheduler(struct capture *capture)
+static int follow_scheduler(struct capture *capture, struct uprobes_error *err)
 {
 	struct openmp_bpf *skeleton = capture->skeleton;
 
 	if (capture->scheduler_absent[0])
-		return;
+		return 0;
 	skeleton->links.sched_switch = bpf_program__attach(skeleton->progs.sched_switch);
 	skeleton->links.sched_wakeup = bpf_program__attach(skeleton->progs.sched_wakeup);
 	if (skeleton->links.sched_switch && skeleton->links.sched_wakeup)
-		return;
+		return 0;
 	snprintf(capture->scheduler_absent, sizeof(capture->scheduler_absent),
 		 "the scheduler's tracepoints cannot be used: %s", strerror(errno));
 	bpf_link__destroy(skeleton->links.sched_switch);
 	bpf_link__destroy(skeleton->links.sched_wakeup);
 	skeleton->links.sched_switch = skeleton->links.sched_wakeup = NULL;
+	if (!capture->counters.event_count)
+		return 0;
+	drop_counters(capture);
+	unload(capture);
+	return load_programs(capture, err);
 }
 
 static void *map_pages(const struct bpf_map *map, size_t bytes)
@@ -220,7 +281,15 @@ int capture__open(const struct capture_opts *opts, struct capture **out, struct 
 		r = -EINVAL;
 		goto out;
 	}
-	if ((r = probe_links__new(&capture->links)) || (r = choose_method(capture, opts->method, err)))
+	if (opts->counters)
+		capture->counters = *opts->counters;
+	if (capture->scheduler_absent[0])
+		drop_counters(capture);
+	if (capture->counters.event_count &&
+	    (r = counter_fds__open(&capture->counters, capture->cpus, &capture->counter_fds)))
+		goto out;
+	if ((r = probe_links__new(&capture->links)) || (r = choose_method(capture, opts->method, err)) ||
+	    (r = follow_scheduler(capture, err)))
 		goto out;
 	capture->ctl_bytes = capture->cpus * sizeof(struct ring_ctl);
 	capture->event_bytes = (size_t)capture->cpus * capture->slots * sizeof(struct ring_event);
@@ -232,7 +301,6 @@ int capture__open(const struct capture_opts *opts, struct capture **out, struct 
 			 capture->event_bytes >> 20, strerror(-r));
 		goto out;
 	}
-	follow_scheduler(capture);
 	*out = capture;
 	return 0;
 out:
@@ -322,6 +390,26 @@ const char *capture__method_name(const struct capture *capture)
 const char *capture__scheduler_absent(const struct capture *capture)
 {
 	return capture->scheduler_absent[0] ? capture->scheduler_absent : NULL;
+}
+
+const struct counter_set *capture__counters(const struct capture *capture)
+{
+	return &capture->counters;
+}
+
+double capture__counter_share(const struct capture *capture, size_t counter)
+{
+	const struct counter_set *set = &capture->counters;
+	double least = 1;
+
+	for (size_t i = 0; i < set->event_count; i++) {
+		double share = set->events[i].term.counter == counter
+				       ? counter_fds__share(capture->counter_fds, i)
+				       : 1;
+
+		least = share < least ? share : least;
+	}
+	return least;
 }
 
 /* One CPU's ring; the number of events handed over, or the callback's non-zero result. */

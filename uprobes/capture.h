@@ -12,6 +12,7 @@
 #define GRAIND_CAPTURE_H
 
 #include "bpf/ring_abi.h"
+#include "uprobes/counter_set.h"
 #include "uprobes/plan.h"
 
 #include <sys/types.h>
@@ -27,8 +28,9 @@ struct capture_opts {
 	pid_t pid;    /* thread group to record; 0 = every process */
 	bool several; /* instead: the processes that capture__add_process adds */
 	enum capture_method method;
-	bool scheduler;		/* also when the threads that give events are off their CPUs */
-	uint32_t slots_per_cpu; /* power of two; 0 = default */
+	bool scheduler;			    /* also when the threads that give events are off their CPUs */
+	const struct counter_set *counters; /* NULL: none; needs the scheduler */
+	uint32_t slots_per_cpu;		    /* power of two; 0 = default */
 };
 
 struct capture;
@@ -61,6 +63,12 @@ const char *capture__method_name(const struct capture *capture); /* "uprobe_mult
 
 /* NULL when the scheduler is followed, else why it is not. */
 const char *capture__scheduler_absent(const struct capture *capture);
+
+/* What became of those that were asked for; those that can be had come first, numbered as in RING_COUNTERS.
+ */
+const struct counter_set *capture__counters(const struct capture *capture);
+/* Which part of the time the counter was on the PMU, the rest is estimated; 1 where it never shared it. */
+double capture__counter_share(const struct capture *capture, size_t counter);
 
 /*
  * Measured on this machine, once per method, with a probe of our own:

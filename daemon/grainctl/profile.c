@@ -10,19 +10,41 @@
 /* A job should end soon after its process; one that does not is ended by hand. */
 #define PATIENCE_MS 10000
 
-enum ctl_exit profile__start(const char *socket, pid_t pid, bool at_start, uint64_t duration_s,
-			     struct job *out, char why[512])
+static int add_names(json_t *body, const char *names)
 {
-	json_t *body = json_pack("{s:i, s:b, s:I}", "pid", (int)pid, "at_start", at_start, "duration_s",
-				 (json_int_t)duration_s);
+	json_t *list = json_array();
+	int error = 0;
+
+	for (const char *end; !error; names = end + 1) {
+		end = strchrnul(names, ',');
+		error = json_array_append_new(list, json_stringn(names, (size_t)(end - names)));
+		if (!*end)
+			break;
+	}
+	return json_object_set_new(body, "counters", list) || error ? -ENOMEM : 0;
+}
+
+enum ctl_exit profile__start(const char *socket, const struct profile_request *request, struct job *out,
+			     char why[512])
+{
+	json_t *body = json_pack("{s:i, s:b, s:I}", "pid", (int)request->pid, "at_start", request->at_start,
+				 "duration_s", (json_int_t)request->duration_s);
 	json_t *answer = NULL;
 	enum ctl_exit result;
+	long status = 0;
+
+	if (body && request->counters && add_names(body, request->counters)) {
+		json_decref(body);
+		body = NULL;
+	}
 
 	if (!body) {
 		snprintf(why, 512, "out of memory");
 		return CTL_FAILED;
 	}
-	result = server__call(socket, "POST", "/v1/jobs", body, &answer, NULL, why);
+	result = server__call(socket, "POST", "/v1/jobs", body, &answer, &status, why);
+	if (result == CTL_FAILED && status == 400)
+		result = CTL_USAGE;
 	json_decref(body);
 	if (result == CTL_DONE && !job__parse(answer, out)) {
 		snprintf(why, 512, "graind did not say which job it made");

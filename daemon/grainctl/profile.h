@@ -7,9 +7,21 @@
 
 #include <sys/types.h>
 
-/* On CTL_DONE *out is the new job; otherwise one line is in `why`. duration_s 0: until it ends. */
-enum ctl_exit profile__start(const char *socket, pid_t pid, bool at_start, uint64_t duration_s,
-			     struct job *out, char why[512]);
+/* What --counters takes, for the verbs that have it. */
+#define CTL_COUNTERS_HELP                                                                                    \
+	"up to 8 with commas between them, as perf (page-faults, cycles:u), PAPI (PAPI_TOT_CYC) or the "     \
+	"processor's manual calls them"
+
+struct profile_request {
+	pid_t pid;
+	bool at_start;
+	uint64_t duration_s;  /* 0: until it ends */
+	const char *counters; /* names with commas between them; NULL: none */
+};
+
+/* On CTL_DONE *out is the new job; otherwise one line is in `why`. CTL_USAGE: there is no such counter. */
+enum ctl_exit profile__start(const char *socket, const struct profile_request *request, struct job *out,
+			     char why[512]);
 
 /*
  * Waits until the job of a process that has ended is over and *job describes

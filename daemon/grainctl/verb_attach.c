@@ -10,6 +10,7 @@
 
 struct attach_options {
 	uint64_t pid, duration_s;
+	const char *counters;
 	bool fast;
 };
 
@@ -21,6 +22,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 't':
 		if (!ctl__parse_number(arg, MAX_DURATION_S, &options->duration_s))
 			argp_error(state, "--duration takes whole seconds, not '%s'", arg);
+		return 0;
+	case 'c':
+		options->counters = arg;
 		return 0;
 	case 'f':
 		options->fast = true;
@@ -43,6 +47,7 @@ int verb__attach(struct ctl *ctl, int argc, char **argv)
 {
 	static const struct argp_option option_list[] = {
 		{"duration", 't', "SECONDS", 0, "Stop after so long; the process runs on", 0},
+		{"counters", 'c', "NAMES", 0, "Count these for each task and chunk: " CTL_COUNTERS_HELP, 0},
 		{"fast", 'f', NULL, OPTION_HIDDEN, "", 0},
 		{0},
 	};
@@ -56,7 +61,7 @@ int verb__attach(struct ctl *ctl, int argc, char **argv)
 		"Without a running graind, root gets a private one that ends with its last job.\n"
 		"\n"
 		"Example:\n"
-		"  grainctl attach 4711 --duration 10\n"
+		"  grainctl attach 4711 --duration 10 --counters page-faults,task-clock\n"
 		"  grainctl summary 1",
 		NULL,
 		NULL,
@@ -74,7 +79,11 @@ int verb__attach(struct ctl *ctl, int argc, char **argv)
 	result = private_daemon__ensure(ctl, &daemon, &socket, why);
 	if (result != CTL_DONE)
 		return ctl__fail(ctl, result, "%s", why);
-	result = profile__start(socket, (pid_t)options.pid, false, options.duration_s, &job, why);
+	result = profile__start(socket,
+				&(struct profile_request){.pid = (pid_t)options.pid,
+							  .duration_s = options.duration_s,
+							  .counters = options.counters},
+				&job, why);
 	if (result != CTL_DONE) {
 		private_daemon__stop(&daemon);
 		return ctl__fail(ctl, result, "%s", why);

@@ -14,6 +14,7 @@
 
 struct run_options {
 	char **argv; /* of the program */
+	const char *counters;
 	bool fast;
 };
 
@@ -21,8 +22,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct run_options *options = state->input;
 
-	(void)arg;
 	switch (key) {
+	case 'c':
+		options->counters = arg;
+		return 0;
 	case 'f':
 		options->fast = true;
 		return 0;
@@ -168,8 +171,10 @@ static void finish_job(const struct ctl *ctl, const char *socket, struct job *jo
 	fprintf(stderr, "job %llu\n", (unsigned long long)job->number);
 }
 
-static int run(struct ctl *ctl, char **argv, const char *socket, struct private_daemon *daemon)
+static int run(struct ctl *ctl, const struct run_options *options, const char *socket,
+	       struct private_daemon *daemon)
 {
+	char **argv = options->argv;
 	struct launch launch = {0};
 	enum ctl_exit result = CTL_FAILED;
 	sigset_t mask;
@@ -196,9 +201,21 @@ static int run(struct ctl *ctl, char **argv, const char *socket, struct private_
 		return exit_status(launch.wait_status);
 	}
 	if (launch.state == LAUNCH_AT_ENTRY || launch.attachable)
-		result = profile__start(socket, launch.pid, launch.state == LAUNCH_AT_ENTRY, 0, &job, why);
+		result = profile__start(socket,
+					&(struct profile_request){.pid = launch.pid,
+								  .at_start = launch.state == LAUNCH_AT_ENTRY,
+								  .counters = options->counters},
+					&job, why);
 	else
 		snprintf(why, sizeof(why), "%s", launch.why);
+	/* What is misspelt is put right before hours are spent on a run without it. */
+	if (result == CTL_USAGE && launch.state == LAUNCH_AT_ENTRY) {
+		kill(launch.pid, SIGKILL);
+		launch__release(&launch);
+		wait_for_program(launch.pid);
+		private_daemon__stop(daemon);
+		return ctl__fail(ctl, CTL_USAGE, "%s was not started: %s", argv[0], why);
+	}
 	launch__release(&launch);
 	if (result != CTL_DONE) {
 		ctl__say(ctl, "not profiled: %s", why);
@@ -216,6 +233,7 @@ static int run(struct ctl *ctl, char **argv, const char *socket, struct private_
 int verb__run(struct ctl *ctl, int argc, char **argv)
 {
 	static const struct argp_option option_list[] = {
+		{"counters", 'c', "NAMES", 0, "Count these for each task and chunk: " CTL_COUNTERS_HELP, 0},
 		{"fast", 'f', NULL, OPTION_HIDDEN, "", 0},
 		{0},
 	};
@@ -232,6 +250,7 @@ int verb__run(struct ctl *ctl, int argc, char **argv)
 		"Example:\n"
 		"  OMP_NUM_THREADS=4 grainctl run -- ./fib 38 12\n"
 		"  grainctl summary 1\n"
+		"  grainctl run --counters page-faults,cycles:u -- ./fib 38 12\n"
 		"\n"
 		"Exit status: the program's; 128+N when signal N ended it, 127 not found, 126 not "
 		"executable.",
@@ -250,5 +269,5 @@ int verb__run(struct ctl *ctl, int argc, char **argv)
 	result = private_daemon__ensure(ctl, &daemon, &socket, why);
 	if (result != CTL_DONE)
 		return ctl__fail(ctl, result, "%s", why);
-	return run(ctl, options.argv, socket, &daemon);
+	return run(ctl, &options, socket, &daemon);
 }

@@ -91,9 +91,13 @@ int attach__add(struct capture *capture, const struct runtime_file *runtime, boo
 	return 0;
 }
 
-int attach__open(bool several, struct attachment *out, struct failure *failure)
+int attach__open(bool several, const struct counter_set *counters, struct attachment *out,
+		 struct failure *failure)
 {
-	const struct capture_opts opts = {.several = several, .method = CAPTURE_AUTO, .scheduler = true};
+	const struct capture_opts opts = {.several = several,
+					  .method = CAPTURE_AUTO,
+					  .scheduler = true,
+					  .counters = counters};
 	struct uprobes_error err = {.text = ""};
 	struct attachment made = {0};
 	int error = capture__open(&opts, &made.capture, &err);
@@ -105,4 +109,12 @@ int attach__open(bool several, struct attachment *out, struct failure *failure)
 		made.ns_per_event = 0;
 	*out = made;
 	return 0;
+}
+
+void attach__tell_shares(const struct capture *capture, struct recorder *recorder)
+{
+	const struct counter_set *set = capture__counters(capture);
+
+	for (size_t i = 0; i < set->counter_count && !set->counters[i].absent[0]; i++)
+		recorder__share(recorder, i, capture__counter_share(capture, i));
 }

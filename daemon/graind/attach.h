@@ -4,6 +4,7 @@
 #define GRAIND_ATTACH_H
 
 #include "daemon/graind/jobs.h"
+#include "daemon/graind/recorder.h"
 #include "uprobes/capture.h"
 #include "uprobes/runtime_find.h"
 
@@ -25,9 +26,10 @@ int attach__system(struct runtime_file runtimes[2]);
 
 /*
  * A capture without files and processes, for several processes or for every
- * one. 0, or -1 with *failure set.
+ * one; `counters` may be NULL. 0, or -1 with *failure set.
  */
-int attach__open(bool several, struct attachment *out, struct failure *failure);
+int attach__open(bool several, const struct counter_set *counters, struct attachment *out,
+		 struct failure *failure);
 
 /*
  * One more file for an open capture: plans and attaches. `bodies` becomes true when its
@@ -35,5 +37,8 @@ int attach__open(bool several, struct attachment *out, struct failure *failure);
  */
 int attach__add(struct capture *capture, const struct runtime_file *runtime, bool *bodies,
 		struct failure *failure);
+
+/* Tells the record which counters had the PMU for a part of the time only; before its end. */
+void attach__tell_shares(const struct capture *capture, struct recorder *recorder);
 
 #endif

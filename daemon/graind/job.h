@@ -7,6 +7,7 @@
 #include "daemon/graind/jobs.h"
 #include "daemon/graind/process.h"
 #include "daemon/graind/recorder.h"
+#include "uprobes/counter_set.h"
 
 #include <pthread.h>
 
@@ -32,6 +33,7 @@ struct job {
 	int stop_fd; /* eventfd: look at `stop` */
 	bool at_start;
 	uint64_t duration_s;
+	struct counter_set *counters; /* NULL: none */
 	struct process process;
 	/* Under the registry's lock. */
 	enum job_reason stop; /* wanted by a request */

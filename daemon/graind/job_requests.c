@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What clients ask of jobs; jobs.c keeps them, job_run.c runs them. */
+#include "daemon/graind/counter_names.h"
 #include "daemon/graind/job.h"
 #include "daemon/graind/listen.h"
 #include "daemon/graind/log.h"
@@ -73,9 +74,23 @@ static int await_start(struct job *job, json_t **out, struct failure *failure)
 	return error;
 }
 
+/* The set of the counters that are asked for; NULL: none. */
+static int find_counters(const struct job_request *request, const struct process *process,
+			 struct counter_set **out, struct failure *failure)
+{
+	*out = NULL;
+	if (!request->counters || !json_array_size(request->counters))
+		return 0;
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return failure__set(failure, 503, "graind is out of memory");
+	return counter_names__find(request->counters, process->uid, process->gid, *out, failure);
+}
+
 int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **out, struct failure *failure)
 {
 	struct process *process = calloc(1, sizeof(*process));
+	struct counter_set *counters = NULL;
 	struct job *job = NULL;
 	int pidfd = -1, error = 0;
 	bool refused;
@@ -89,9 +104,12 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	if (!error && request->pid)
 		error = check_process(request, process, &pidfd, failure);
 	if (!error)
+		error = find_counters(request, process, &counters, failure);
+	if (!error)
 		error = job__enter(jobs, process, request->pid, 0, &job, failure);
 	free(process);
 	if (error) {
+		free(counters);
 		if (pidfd >= 0)
 			close(pidfd);
 		return error;
@@ -99,6 +117,7 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	job->pidfd = pidfd;
 	job->at_start = request->at_start;
 	job->duration_s = request->duration_s;
+	job->counters = counters;
 	job->awaited = true;
 	pthread_mutex_lock(&jobs->lock);
 	error = job__start_thread(request->pid ? job_run__thread : session__thread, job);

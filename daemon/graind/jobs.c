@@ -223,6 +223,7 @@ void job__free(struct job *job)
 		close(job->stop_fd);
 	json_decref(job->view.problems);
 	json_decref(job->view.notes);
+	free(job->counters);
 	free(job);
 }
 

@@ -41,7 +41,8 @@ struct job_request {
 	uid_t peer;
 	pid_t pid; /* 0: every process, for root */
 	bool at_start;
-	uint64_t duration_s; /* 0: until it ends */
+	uint64_t duration_s;	/* 0: until it ends */
+	const json_t *counters; /* array of names, or NULL */
 };
 
 /* These return 0, or -1 with *failure set. */

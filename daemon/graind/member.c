@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/member.h"
+#include "daemon/graind/attach.h"
 #include "daemon/common/job_store.h"
 #include "daemon/graind/log.h"
 
@@ -68,6 +69,7 @@ int member__begin(struct member *member, const struct member_start *start, const
 		.attach_ns = start->attach_ns,
 		.late = start->late,
 		.scheduler_absent = capture__scheduler_absent(capture),
+		.counters = capture__counters(capture),
 	};
 	struct job *job = member->job;
 	struct begun begun = {&job->process, start};
@@ -187,8 +189,10 @@ void member__close(struct member *member, enum job_reason reason, const struct c
 		return;
 	}
 	ending = calloc(1, sizeof(*ending));
-	if (member->recorder)
+	if (member->recorder) {
 		drain_pace__show(&member->pace, member->recorder, capture, &member->before);
+		attach__tell_shares(capture, member->recorder);
+	}
 	job__change(member->job, show_ending, &shown);
 	if (ending) {
 		*ending = shown;

@@ -168,12 +168,39 @@ static int tell_capture(struct recorder *recorder, const struct recorder_capture
 				   capture->method, costs, capture->attach_ns, capture->late, scheduler);
 }
 
+static int tell_counters(struct recorder *recorder, const struct counter_set *set)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < set->counter_count && !error; i++) {
+		const struct counter *counter = &set->counters[i];
+		char name[140], why[340];
+
+		trace_writer__quote(counter->name, name, sizeof(name));
+		trace_writer__quote(counter->absent, why, sizeof(why));
+		error = counter->absent[0]
+				? trace_writer__textf(recorder->writer, "@counter-absent name=%s why=%s",
+						      name, why)
+				: trace_writer__textf(recorder->writer, "@counter %zu name=%s", i, name);
+	}
+	return error;
+}
+
+void recorder__share(struct recorder *recorder, size_t counter, double share)
+{
+	if (share < 1)
+		keep_error(recorder, trace_writer__textf(recorder->writer, "@counter-share %zu share=%.6f",
+							 counter, share));
+}
+
 int recorder__begin(struct recorder *recorder, const struct recorder_capture *capture)
 {
 	int error = tell_process(recorder, capture->runtime);
 
 	if (!error)
 		error = tell_capture(recorder, capture);
+	if (!error)
+		error = tell_counters(recorder, capture->counters);
 	if (error)
 		return error;
 	refresh_modules(recorder);

@@ -10,6 +10,7 @@
 #include "daemon/graind/modules.h"
 #include "daemon/graind/process.h"
 #include "daemon/graind/ring_to_trace.h"
+#include "uprobes/counter_set.h"
 
 struct recorder;
 
@@ -22,6 +23,7 @@ struct recorder_capture {
 	uint64_t attach_ns;	      /* when recording began */
 	bool late;		      /* the program ran already */
 	const char *scheduler_absent; /* why the scheduler is not followed; NULL: it is */
+	const struct counter_set *counters;
 };
 
 /* Tells of the process and the capture; before the first event. */
@@ -43,6 +45,9 @@ void recorder__tick(struct recorder *recorder, bool flush);
 const struct ring_counts *recorder__counts(const struct recorder *recorder);
 /* Events that did not fit into the file. */
 uint64_t recorder__dropped(const struct recorder *recorder);
+
+/* Which part of the time the counter was counted, before the end; of 1 nothing is said. */
+void recorder__share(struct recorder *recorder, size_t counter, double share);
 
 struct recorder_loss {
 	const char *cause;

@@ -105,6 +105,7 @@ static const uint8_t kinds[RING_KIND_MAX] = {
 	[RING_LOCK_WAIT] = TRACE_LOCK_WAIT,
 	[RING_OFF_CPU] = TRACE_OFF_CPU,
 	[RING_ON_CPU] = TRACE_ON_CPU,
+	[RING_COUNTERS] = TRACE_COUNTERS,
 	[RING_STATIC_SHARE] = TRACE_STATIC_SHARE,
 };
 
@@ -243,6 +244,15 @@ static void name_neighbour(struct ring_to_trace *to, const struct ring_event *in
 	out->arg = (in->arg & TRACE_OFF_REASON) | number << TRACE_OFF_NEIGHBOUR_SHIFT;
 }
 
+/* The kind of the event that follows has another number in a trace. */
+static void name_event(struct trace_event *out)
+{
+	uint32_t kind = out->arg >> 16;
+
+	kind = kind < RING_KIND_MAX ? kinds[kind] : 0;
+	out->arg = (out->arg & 0xffff) | kind << 16;
+}
+
 int ring_to_trace__convert(struct ring_to_trace *to, unsigned int cpu, const struct ring_event *events,
 			   size_t count)
 {
@@ -277,12 +287,14 @@ int ring_to_trace__convert(struct ring_to_trace *to, unsigned int cpu, const str
 		};
 		if (in->kind == RING_OFF_CPU)
 			name_neighbour(to, in, out);
+		if (in->kind == RING_COUNTERS)
+			name_event(out);
 		interpret(to, in);
 		if (!counts->first_ns || in->time_ns < counts->first_ns)
 			counts->first_ns = in->time_ns;
 		if (in->time_ns > counts->last_ns)
 			counts->last_ns = in->time_ns;
-		counts->events++;
+		counts->events += in->kind != RING_COUNTERS;
 		if (++filled == BATCH) {
 			int failed = trace_writer__events(to->writer, batch, filled);
 

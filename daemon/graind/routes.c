@@ -51,6 +51,22 @@ static void list_jobs(struct jobs *jobs, const struct request *request, struct a
 	answer->json = json_pack("{s:o}", "jobs", list);
 }
 
+static bool is_list_of_names(const json_t *value)
+{
+	const json_t *name;
+	size_t i;
+
+	if (!json_is_array(value))
+		return false;
+	json_array_foreach((json_t *)value, i, name)
+	{
+		if (!json_is_string(name) || strpbrk(json_string_value(name), "\n") ||
+		    strlen(json_string_value(name)) != json_string_length(name))
+			return false;
+	}
+	return true;
+}
+
 /* 0, or -1 with the reason: unknown keys are refused so that misspelt ones are not ignored. */
 static int parse_start(const json_t *body, struct job_request *out, char why[256])
 {
@@ -70,6 +86,8 @@ static int parse_start(const json_t *body, struct job_request *out, char why[256
 		} else if (!strcmp(key, "duration_s") && json_is_integer(value) &&
 			   json_integer_value(value) >= 0) {
 			out->duration_s = (uint64_t)json_integer_value(value);
+		} else if (!strcmp(key, "counters") && is_list_of_names(value)) {
+			out->counters = value;
 		} else {
 			snprintf(why, 256, "cannot use \"%.40s\" as it is given; see the API's description",
 				 key);

@@ -193,6 +193,7 @@ static bool open_member(struct session *session, struct member *member, pid_t pi
 		.ns_per_event = session->ns_per_event,
 		.attach_ns = executed ? executed->time_ns : job__now_ns(),
 		.scheduler_absent = capture__scheduler_absent(session->capture),
+		.counters = capture__counters(session->capture),
 	};
 	struct begun begun = {NULL, about.method, session->ns_per_event};
 	struct prospect *prospect = prospects__take(session->prospects, pid);
@@ -308,6 +309,7 @@ static void close_member(struct session *session, size_t index, enum job_reason 
 	struct ending *ending = malloc(sizeof(*ending));
 
 	drain_pace__show(&member->pace, member->recorder, NULL, NULL);
+	attach__tell_shares(session->capture, member->recorder);
 	job__change(member->job, show_ending, &reason);
 	if (!ending || (*ending = (struct ending){member->job, member->recorder, reason},
 			job__start_thread(end_member, ending) != 0)) {
@@ -457,7 +459,7 @@ static int open_capture(struct session *session, struct failure *failure)
 {
 	struct attachment attachment;
 
-	if (attach__open(false, &attachment, failure) != 0)
+	if (attach__open(false, session->job->counters, &attachment, failure) != 0)
 		return -1;
 	session->capture = attachment.capture;
 	session->ns_per_event = attachment.ns_per_event;

@@ -521,7 +521,7 @@ int tree__open(struct tree *tree, struct job *job, struct failure *failure)
 
 	tree->jobs = job->jobs;
 	tree->uid = job->view.uid;
-	if (attach__open(true, &attachment, failure) != 0)
+	if (attach__open(true, job->counters, &attachment, failure) != 0)
 		return -1;
 	tree->capture = attachment.capture;
 	tree->ns_per_event = attachment.ns_per_event;

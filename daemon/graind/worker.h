@@ -20,6 +20,7 @@
 #define WORKER_SUMMARY "--worker-summary"
 #define WORKER_PLAN "--worker-plan"
 #define WORKER_BODIES "--worker-bodies"
+#define WORKER_COUNTERS "--worker-counters"
 /* What the plan's worker calls the file that it does not know by name. */
 #define WORKER_PLAN_NAME                                                                                     \
 	"\x7f"                                                                                               \
@@ -56,5 +57,6 @@ int worker__symbolize(void);
 int worker__plan(void);
 int worker__bodies(uint64_t offset);
 int worker__summary(uint64_t job);
+int worker__counters(void);
 
 #endif

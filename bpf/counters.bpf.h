@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Counters of one thread, from perf events that count on each CPU whatever runs
+ * there. What a CPU counted while the thread was on it is added up when the
+ * scheduler takes it off; at an event of the thread what has come since is added.
+ *
+ * Programs at uprobes can be preempted, those of the scheduler cannot: `total`,
+ * `base` and `turn` are written by the latter, and the former look again when
+ * `turn` has changed. `mark` and `sum` belong to the thread's own events.
+ *
+ * Kernels do not show every switch: those from some threads were never seen on
+ * virtual machines. A thread that gives events is on a CPU, whatever was seen;
+ * what it counted meanwhile is unknown then.
+ */
+#ifndef GRAIND_COUNTERS_BPF_H
+#define GRAIND_COUNTERS_BPF_H
+
+#include "bpf/vmlinux.h"
+#include "bpf/ring_abi.h"
+#include <bpf/bpf_helpers.h>
+
+/* Event e of CPU c is at e * counter_cpus + c. Resized before loading. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(__u32));
+} counter_events SEC(".maps");
+
+/* How many of each there are; set before loading. */
+const volatile __u32 counter_event_count = 0;
+const volatile __u32 counter_count = 0;
+const volatile __u32 counter_cpus = 1;
+
+/* A counter is a sum of events: to which one each belongs, and whether it is taken off there. */
+const volatile struct ring_counter_term counter_terms[RING_COUNTERS_MAX];
+
+#define COUNTER_TRIES 8
+
+/* Time is in ns: enabled, and of that on the PMU. An event that does not count has enabled = UNREAD. */
+#define COUNTER_UNREAD (~0ull)
+
+struct thread_counts {
+	struct bpf_perf_event_value total[RING_COUNTERS_MAX], base[RING_COUNTERS_MAX];
+	struct bpf_perf_event_value mark[RING_COUNTERS_MAX];
+	__u64 sum[RING_COUNTERS_MAX];
+	__u32 turn;	/* grows when the scheduler takes the thread off */
+	__u32 counting; /* base is valid */
+	__u32 missed;	/* the scheduler took the thread off or put it back unseen since the last reading */
+};
+
+static __always_inline void counters__read(__u32 event, struct bpf_perf_event_value *out)
+{
+	__u32 index = event * counter_cpus + bpf_get_smp_processor_id();
+
+	if (bpf_perf_event_read_value(&counter_events, index, out, sizeof(*out)))
+		out->enabled = COUNTER_UNREAD;
+}
+
+/* What came from base to now; time that nothing counted in is time enabled but not running. */
+static __always_inline void counters__add(struct bpf_perf_event_value *to,
+					  const struct bpf_perf_event_value *base,
+					  const struct bpf_perf_event_value *now)
+{
+	if (base->enabled == COUNTER_UNREAD || now->enabled == COUNTER_UNREAD) {
+		to->enabled++;
+		return;
+	}
+	to->counter += now->counter - base->counter;
+	to->enabled += now->enabled - base->enabled;
+	to->running += now->running - base->running;
+}
+
+/* The scheduler takes the thread off this CPU. */
+static __always_inline void counters__leave(struct thread_counts *counts)
+{
+	struct bpf_perf_event_value now;
+
+	for (__u32 i = 0; i < RING_COUNTERS_MAX && i < counter_event_count && counts->counting; i++) {
+		counters__read(i, &now);
+		counters__add(&counts->total[i], &counts->base[i], &now);
+	}
+	counts->turn++;
+}
+
+/* It puts the thread onto this CPU. */
+static __always_inline void counters__enter(struct thread_counts *counts)
+{
+	for (__u32 i = 0; i < RING_COUNTERS_MAX && i < counter_event_count && counts->counting; i++)
+		counters__read(i, &counts->base[i]);
+}
+
+/* The thread's first event that is counted: everything is 0 there. */
+static __noinline bool counters__begin(struct thread_counts *counts)
+{
+	if (!counts)
+		return false;
+	for (int try = 0; try < COUNTER_TRIES; try++) {
+		__u32 turn = *(volatile __u32 *)&counts->turn;
+
+		for (__u32 i = 0; i < RING_COUNTERS_MAX && i < counter_event_count; i++) {
+			counts->total[i].counter = counts->total[i].enabled = counts->total[i].running = 0;
+			counters__read(i, &counts->base[i]);
+		}
+		barrier();
+		*(volatile __u32 *)&counts->counting = 1;
+		if (*(volatile __u32 *)&counts->turn == turn)
+			return true;
+		*(volatile __u32 *)&counts->counting = 0;
+	}
+	return false;
+}
+
+/* d * enabled / running without overflow where the times are below 2^63 ns. */
+static __always_inline __u64 counters__scaled(__u64 d, __u64 enabled, __u64 running)
+{
+	if (enabled >> 32) {
+		enabled >>= 20;
+		running >>= 20;
+	}
+	return running ? d / running * enabled + d % running * enabled / running : 0;
+}
+
+/*
+ * Brings the sums up to now. The result has a bit for each counter of which a
+ * part since the last call was not counted; all of them when there is no rest.
+ */
+static __noinline __u32 counters__sum(struct thread_counts *counts)
+{
+	struct bpf_perf_event_value now;
+	__u32 blind = 0;
+
+	if (!counts)
+		return ~0u;
+	if (counts->missed)
+		blind = ~0u;
+	counts->missed = 0;
+	for (__u32 i = 0; i < RING_COUNTERS_MAX && i < counter_event_count; i++) {
+		struct bpf_perf_event_value total, passed;
+		__u32 counter = counter_terms[i].counter & (RING_COUNTERS_MAX - 1), turn, tries = 0;
+
+		do {
+			turn = *(volatile __u32 *)&counts->turn;
+			barrier();
+			total = counts->total[i];
+			counters__read(i, &now);
+			counters__add(&total, &counts->base[i], &now);
+			barrier();
+		} while (*(volatile __u32 *)&counts->turn != turn && ++tries < COUNTER_TRIES);
+		passed.counter = total.counter - counts->mark[i].counter;
+		passed.enabled = total.enabled - counts->mark[i].enabled;
+		passed.running = total.running - counts->mark[i].running;
+		counts->mark[i] = total;
+		if (tries == COUNTER_TRIES || (passed.enabled && !passed.running))
+			blind |= 1u << counter;
+		else if (passed.running < passed.enabled)
+			passed.counter = counters__scaled(passed.counter, passed.enabled, passed.running);
+		counts->sum[counter] += counter_terms[i].minus ? -passed.counter : passed.counter;
+	}
+	return blind;
+}
+
+/* The kinds of events at which a fragment may begin or end. */
+static __always_inline bool counters__wanted(__u32 kind)
+{
+	const __u64 not = 1ull << RING_LOST | 1ull << RING_DEPEND | 1ull << RING_TASK_BOUNDS |
+			  1ull << RING_TASK_FULFILL | 1ull << RING_CANCEL | 1ull << RING_LOOP_PARAMS |
+			  1ull << RING_CHUNK_STRIDE | 1ull << RING_LOCK_WAIT | 1ull << RING_BODY |
+			  1ull << RING_OFF_CPU | 1ull << RING_ON_CPU | 1ull << RING_COUNTERS;
+
+	return !(not >> (kind & 63) & 1);
+}
+
+#endif

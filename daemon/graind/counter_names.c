@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/graind/counter_names.h"
+#include "daemon/graind/worker.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <papi.h>
+#include <perfmon/pfmlib_perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define WHY_BYTES 400
+#define SECONDS 20
+#define OUTPUT_MAX 65536
+
+/* ---- the nearest name ----------------------------------------------------- */
+
+struct nearest {
+	const char *to;
+	char name[96];
+	size_t distance;
+};
+
+static int folded(char c)
+{
+	return c == '_' ? '-' : tolower((unsigned char)c);
+}
+
+/* Levenshtein's, whatever the case. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[96], n = strnlen(b, 95);
+
+	for (size_t j = 0; j <= n; j++)
+		row[j] = j;
+	for (size_t i = 0; a[i]; i++) {
+		size_t corner = row[0]++;
+
+		for (size_t j = 1; j <= n; j++) {
+			size_t changed = corner + (folded(a[i]) != folded(b[j - 1])), best = row[j] + 1;
+
+			corner = row[j];
+			best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+			row[j] = changed < best ? changed : best;
+		}
+	}
+	return row[n];
+}
+
+static void consider(struct nearest *nearest, const char *name)
+{
+	size_t d = distance(nearest->to, name);
+
+	if (d >= nearest->distance)
+		return;
+	nearest->distance = d;
+	snprintf(nearest->name, sizeof(nearest->name), "%.*s", (int)sizeof(nearest->name) - 1, name);
+	/* perf's own are written so everywhere else. */
+	for (char *c = nearest->name; strchr(name, '-') && *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+}
+
+static void find_nearest(struct nearest *nearest)
+{
+	PAPI_event_info_t preset;
+	int code = 0 | PAPI_PRESET_MASK, pmu, event;
+
+	for (int r = PAPI_enum_event(&code, PAPI_ENUM_FIRST); r == PAPI_OK;
+	     r = PAPI_enum_event(&code, PAPI_PRESET_ENUM_AVAIL))
+		if (PAPI_get_event_info(code, &preset) == PAPI_OK && preset.count)
+			consider(nearest, preset.symbol);
+	pfm_for_all_pmus(pmu)
+	{
+		pfm_pmu_info_t about = {.size = sizeof(about)};
+
+		if (pfm_get_pmu_info((pfm_pmu_t)pmu, &about) != PFM_SUCCESS || !about.is_present)
+			continue;
+		for (event = about.first_event; event != -1; event = pfm_get_event_next(event)) {
+			pfm_event_info_t info = {.size = sizeof(info)};
+
+			if (pfm_get_event_info(event, PFM_OS_PERF_EVENT, &info) == PFM_SUCCESS)
+				consider(nearest, info.name);
+		}
+	}
+}
+
+/* ---- one name ------------------------------------------------------------- */
+
+static int unknown(const char *name, char *why)
+{
+	struct nearest nearest = {.to = name, .distance = SIZE_MAX};
+
+	find_nearest(&nearest);
+	snprintf(why, WHY_BYTES, "no counter is called '%s' here; the nearest name is '%s'", name,
+		 nearest.name);
+	return -ENOENT;
+}
+
+/* One more event of the last counter of the set. `levels`: PFM_PLM3 for programs, PFM_PLM0 for the kernel. */
+static int add_event(struct counter_set *set, const char *name, unsigned int levels, bool minus, char *why)
+{
+	struct perf_event_attr attr = {.size = sizeof(attr)};
+	pfm_perf_encode_arg_t encode = {.attr = &attr, .size = sizeof(encode)};
+	int r = pfm_get_os_event_encoding(name, (int)levels, PFM_OS_PERF_EVENT_EXT, &encode);
+
+	if (r == PFM_ERR_NOTFOUND)
+		return unknown(name, why);
+	if (r != PFM_SUCCESS) {
+		snprintf(why, WHY_BYTES, "counter '%s': %s", name, pfm_strerror(r));
+		return -ENOENT;
+	}
+	if (set->event_count == RING_COUNTERS_MAX) {
+		snprintf(why, WHY_BYTES, "with '%s' these are more than %d events; ask for fewer counters",
+			 name, RING_COUNTERS_MAX);
+		return -E2BIG;
+	}
+	set->events[set->event_count++] = (struct counter_event){
+		.term = {.counter = (uint32_t)set->counter_count - 1, .minus = minus},
+		.type = attr.type,
+		.config = attr.config,
+		.config1 = attr.config1,
+		.config2 = attr.config2,
+		.exclude_user = attr.exclude_user,
+		.exclude_kernel = attr.exclude_kernel,
+		.exclude_hypervisor = attr.exclude_hv,
+	};
+	return 0;
+}
+
+/* PAPI counts what programs do, not the kernel for them. */
+static int add_preset(struct counter_set *set, const char *name, char *why)
+{
+	struct counter *counter = &set->counters[set->counter_count - 1];
+	PAPI_event_info_t info = {0};
+	bool plain, add, subtract;
+	int code, error = 0;
+
+	if (PAPI_event_name_to_code(name, &code) != PAPI_OK || !(code & (int)PAPI_PRESET_MASK) ||
+	    PAPI_get_event_info(code, &info) != PAPI_OK)
+		return unknown(name, why);
+	plain = info.count == 1 && !strcmp(info.derived, "NOT_DERIVED");
+	add = !strcmp(info.derived, "DERIVED_ADD");
+	subtract = !strcmp(info.derived, "DERIVED_SUB");
+	if (!info.count)
+		snprintf(counter->absent, sizeof(counter->absent),
+			 "PAPI knows no such event of this processor");
+	else if (!plain && !add && !subtract)
+		snprintf(counter->absent, sizeof(counter->absent),
+			 "PAPI computes it of others; ask for %.40s and the rest of what papi_avail -e %.20s "
+			 "names",
+			 info.name[0], name);
+	for (unsigned int i = 0; i < info.count && !counter->absent[0] && !error; i++)
+		error = add_event(set, info.name[i], PFM_PLM3, subtract && i > 0, why);
+	return error;
+}
+
+static int add_name(struct counter_set *set, const char *name, char *why)
+{
+	struct counter *counter = &set->counters[set->counter_count];
+
+	for (const char *c = name; *c; c++)
+		if ((unsigned char)*c <= 0x20 || (unsigned char)*c > 0x7e) {
+			snprintf(why, WHY_BYTES, "names of counters have no blanks and are ASCII");
+			return -ENOENT;
+		}
+	if (!*name || strlen(name) >= sizeof(counter->name)) {
+		snprintf(why, WHY_BYTES, "names of counters have 1 to %zu characters",
+			 sizeof(counter->name) - 1);
+		return -ENOENT;
+	}
+	for (size_t i = 0; i < set->counter_count; i++)
+		if (!strcasecmp(set->counters[i].name, name)) {
+			snprintf(why, WHY_BYTES, "counter '%s' is asked for twice", name);
+			return -E2BIG;
+		}
+	if (set->counter_count == RING_COUNTERS_MAX) {
+		snprintf(why, WHY_BYTES, "more than %d counters", RING_COUNTERS_MAX);
+		return -E2BIG;
+	}
+	snprintf(counter->name, sizeof(counter->name), "%s", name);
+	set->counter_count++;
+	return strncasecmp(name, "PAPI_", 5) ? add_event(set, name, PFM_PLM3 | PFM_PLM0, false, why)
+					     : add_preset(set, name, why);
+}
+
+int counter_names__resolve(FILE *names, struct counter_set *out, char why[WHY_BYTES])
+{
+	char *line = NULL;
+	size_t room = 0;
+	int error = 0;
+
+	*out = (struct counter_set){0};
+	if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT || pfm_initialize() != PFM_SUCCESS) {
+		snprintf(why, WHY_BYTES, "PAPI cannot be used here; its papi_avail says more");
+		return -ENOSYS;
+	}
+	while (!error && getline(&line, &room, names) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		error = add_name(out, line, why);
+	}
+	free(line);
+	return error;
+}
+
+int worker__counters(void)
+{
+	struct counter_set set;
+	char why[WHY_BYTES] = "";
+
+	if (counter_names__resolve(stdin, &set, why))
+		printf("error\t%s\n", why);
+	else
+		counter_set__write(&set, stdout);
+	return fflush(stdout) != 0;
+}
+
+/* ---- the daemon's side ---------------------------------------------------- */
+
+static int file_of(const json_t *names, struct failure *failure)
+{
+	int fd = memfd_create("counters", MFD_CLOEXEC);
+	const json_t *name;
+	size_t i;
+
+	if (fd < 0)
+		return failure__set(failure, 503, "cannot look up counters: %s", strerror(errno));
+	json_array_foreach((json_t *)names, i, name)
+	{
+		if (dprintf(fd, "%s\n", json_string_value(name)) < 0) {
+			close(fd);
+			return failure__set(failure, 503, "cannot look up counters: %s", strerror(errno));
+		}
+	}
+	lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+/* One line for people, whatever the worker said. */
+static int refuse(struct failure *failure, char *text)
+{
+	text[strcspn(text, "\n")] = '\0';
+	for (char *c = text; *c; c++)
+		*c = (unsigned char)*c < 0x20 || (unsigned char)*c > 0x7e ? '?' : *c;
+	return failure__set(failure, 400, "%.*s", WHY_BYTES, text);
+}
+
+int counter_names__find(const json_t *names, uid_t uid, gid_t gid, struct counter_set *out,
+			struct failure *failure)
+{
+	struct worker worker = {.work = WORKER_COUNTERS,
+				.uid = uid,
+				.gid = gid,
+				.seconds = SECONDS,
+				.max_output = OUTPUT_MAX};
+	char *text = NULL;
+	size_t size;
+	int error;
+
+	worker.input = file_of(names, failure);
+	if (worker.input < 0)
+		return -1;
+	error = worker__run(&worker, &text, &size);
+	close(worker.input);
+	if (error)
+		return failure__set(failure, 503, "cannot look up counters: %s", strerror(-error));
+	if (!strncmp(text, "error\t", 6))
+		error = refuse(failure, text + 6);
+	else if (counter_set__read(text, out))
+		error = failure__set(failure, 503, "cannot make sense of what was found of these counters");
+	free(text);
+	return error;
+}

@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Counters of grains, to the exact number: grains that touch k fresh pages have k page faults, with any number of
+# threads, with other programs that fault on the same CPUs, on libgomp and libomp; the task clock is the scheduler's time.
+# usage: tests/root/test_counters.sh BUILD_DIRECTORY
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/root_lib.sh"
+
+# profile NAME COUNTERS COMMAND...: leaves its output, summary and grains in $T/NAME.*
+profile()
+{
+	local name=$1 counters=$2 job
+	shift 2
+	if ! "$GRAINCTL" run --counters "$counters" -- "$@" >"$T/$name.out" 2>"$T/$name.err"; then
+		not_ok "$name: runs" "$(tail -3 "$T/$name.err")"
+		return 1
+	fi
+	job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/$name.err" | tail -1)
+	"$GRAINCTL" summary "$job" --json >"$T/$name.summary" && "$GRAINCTL" report "$job" --format json -o "$T/$name.grains" &&
+		"$GRAINCTL" export "$job" --format log -o "$T/$name.log" &&
+		"$GRAINCTL" analyze "$T/$name.log" --format json >"$T/$name.again"
+	check "$name: the exported log gives the same report" cmp "$T/$name.grains" "$T/$name.again"
+	is "$name: nothing lost" "$(json 'd["events"]["lost"], d["conservation"]["violations"]' <"$T/$name.summary")" "(0, 0)"
+}
+
+# pages NAME THREADS PROGRAM: task k and chunk k of each round have k page faults.
+# The first round also has those of the threads' stacks and of the runtime's data.
+pages()
+{
+	local name=$1 threads=$2 program=$3
+	OMP_NUM_THREADS=$threads profile "$name" page-faults,task-clock "$program" 30 6 || return
+	python3 - "$name" "$T/$name" <<'PY'
+import json, re, sys
+name, base = sys.argv[1:]
+grains = [json.loads(line) for line in open(base + ".grains")]
+
+
+def check(what, good, detail=""):
+    print("%s - %s: %s" % ("ok" if good else "not ok", name, what))
+    if not good:
+        print("# " + str(detail)[:600])
+
+
+tasks, chunks, wrong, unknown, times = 0, 0, [], [], []
+for g in grains:
+    task, round_ = re.fullmatch(r"0\.p(\d+)\.s0\.(\d+)", g["id"]), None
+    if task:
+        round_, k = int(task.group(1)), int(task.group(2))
+        tasks += round_ > 0
+    elif g["kind"] == "chunk":
+        round_, k = int(re.match(r"0\.p(\d+)", g["id"]).group(1)), g["lower"]
+        chunks += round_ > 0
+    if not round_:
+        continue
+    if g["counters"]["page-faults"] is None:
+        unknown.append(g["id"])
+        continue
+    if g["counters"]["page-faults"] != k:
+        wrong.append((g["id"], k, g["counters"], g["exec_ns"], g["cpu_ns"]))
+    times.append((g["counters"]["task-clock"], g["cpu_ns"]))
+check("150 tasks and 150 chunks", (tasks, chunks) == (150, 150), (tasks, chunks))
+check("task and chunk k have k page faults", not wrong, wrong[:5])
+# A switch that the kernel did not show leaves the two grains unknown that it lies between.
+check("they are known of all but %d" % len(unknown), len(unknown) <= 6, unknown)
+clock, cpu = (sum(t[i] or 0 for t in times) for i in (0, 1))
+check("the task clock is the time on the CPU (%.3f of it)" % (clock / cpu), 0.97 < clock / cpu < 1.03, times[:5])
+PY
+}
+
+cat >"$T/faulter.c" <<'C'
+#include <sys/mman.h>
+int main(void)
+{
+	for (;;) {
+		char *p = mmap(0, 64 << 12, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		for (int i = 0; i < 64; i++)
+			p[i << 12] = 1;
+		munmap(p, 64 << 12);
+	}
+}
+C
+check "a neighbour that faults is built" gcc -O1 -o "$T/faulter" "$T/faulter.c"
+check "pages for libomp is built" clang -fopenmp -O1 -I"$ROOT/tests/omp" -o "$T/pages.clang" "$ROOT/tests/omp/pages.c"
+
+start_graind || exit 1
+for threads in 1 2 4; do
+	pages "page faults, $threads threads" "$threads" "$B/tests/omp/pages"
+done
+pages "page faults, libomp" 2 "$T/pages.clang"
+for cpu in $(seq 0 $(($(nproc) - 1))); do
+	taskset -c "$cpu" "$T/faulter" &
+	PIDS+=($!)
+done
+pages "page faults beside a neighbour on every CPU" 2 "$B/tests/omp/pages"
+pages "page faults beside a neighbour, 4 threads" 4 "$B/tests/omp/pages"
+for pid in "${PIDS[@]}"; do [ "$pid" != "${GRAIND_PID:-}" ] && [ "$(cat /proc/"$pid"/comm)" = faulter ] && kill "$pid"; done
+
+"$GRAINCTL" run --counters page-fualts -- "$B/tests/omp/pages" >"$T/unknown.out" 2>"$T/unknown.err"
+is "an unknown name: exit status" "$?" 2
+is "an unknown name: the program is not started" "$(cat "$T/unknown.out")" ""
+check "an unknown name: the nearest one is named" grep -q "no counter is called 'page-fualts' here; the nearest name is 'page-faults'" "$T/unknown.err"
+for names in page-faults,page-faults '' 'a b' page-faults,cycles,instructions,task-clock,cpu-clock,context-switches,cpu-migrations,minor-faults,major-faults; do
+	"$GRAINCTL" run --counters "$names" -- "$B/tests/omp/pages" >/dev/null 2>"$T/bad.err"
+	is "--counters '$names': refused" "$?" 2
+	is "--counters '$names': one line" "$(wc -l <"$T/bad.err")" 1
+done
+# What this machine's processor does not count is absent with the reason; the rest is there.
+if profile "hardware" cycles,page-faults,PAPI_TOT_INS "$B/tests/omp/pages" 10 2; then
+	is "page-faults are there all the same" "$(json '[c["name"] for c in d["counters"] if c["available"] and c["name"] == "page-faults"]' <"$T/hardware.summary")" "['page-faults']"
+	json '"\n".join("%s %s" % (c["name"], c.get("why", "counted")) for c in d["counters"])' <"$T/hardware.summary" >"$T/hardware.said"
+	is "every counter is counted or has its reason" "$(grep -c . "$T/hardware.said")" 3
+fi
+stop_graind
+is "graind ends cleanly" "$GRAIND_STATUS" 0

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The counters of a capture: what people call them, and the perf events that
+ * each is a sum of. Names are looked up where nothing can be harmed by it
+ * (daemon/graind/counter_names.h); what comes of that is passed on as text.
+ */
+#ifndef GRAIND_COUNTER_SET_H
+#define GRAIND_COUNTER_SET_H
+
+#include "bpf/ring_abi.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct counter {
+	char name[64];
+	char absent[160]; /* why it cannot be had, "": it can */
+};
+
+/* See perf_event_open(2). */
+struct counter_event {
+	struct ring_counter_term term;
+	uint32_t type;
+	uint64_t config, config1, config2;
+	bool exclude_user, exclude_kernel, exclude_hypervisor;
+};
+
+struct counter_set {
+	size_t counter_count, event_count;
+	struct counter counters[RING_COUNTERS_MAX];
+	struct counter_event events[RING_COUNTERS_MAX];
+};
+
+/* A line for each counter and each event. */
+int counter_set__write(const struct counter_set *set, FILE *f);
+
+/* -EBADMSG: it is no such text, or asks for more than events of CPUs and of the kernel's own counters. */
+int counter_set__read(const char *text, struct counter_set *out);
+
+/* The counter cannot be had, and so has no events. */
+void counter_set__drop_events(struct counter_set *set, size_t counter);
+
+/*
+ * Those events on every CPU that is online, whatever runs there. Counters of
+ * which an event cannot be opened become absent; counters that can be had come
+ * first in the set then.
+ */
+struct counter_fds;
+int counter_fds__open(struct counter_set *set, unsigned int cpus, struct counter_fds **out);
+/* The descriptor of an event on a CPU, -1: there is none. */
+int counter_fds__get(const struct counter_fds *fds, size_t event, unsigned int cpu);
+/* Which part of the time the event was counted, on all CPUs together: below 1 where others had the PMU. */
+double counter_fds__share(const struct counter_fds *fds, size_t event);
+void counter_fds__free(struct counter_fds *fds); /* accepts NULL */
+
+#endif
