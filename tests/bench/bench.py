@@ -62,9 +62,10 @@ def program(name, *argv, threads=None):
     return json.loads(command([B + "/tests/omp/" + name, *map(str, argv)], threads).stdout)
 
 
-def profiled(name, *argv, threads=None):
+def profiled(name, *argv, threads=None, counters=None):
     """The same under graind, and the job's summary."""
-    p = command([B + "/grainctl", "run", "--", B + "/tests/omp/" + name, *map(str, argv)], threads)
+    options = ["--counters", counters] if counters else []
+    p = command([B + "/grainctl", "run", *options, "--", B + "/tests/omp/" + name, *map(str, argv)], threads)
     job = re.findall(r"^job (\d+)$", p.stderr, re.M)
     if not job:
         fail("grainctl run said no job number: " + p.stderr.strip()[-200:])
@@ -364,6 +365,24 @@ def switches():
     row("time of a switch of others beside a profiled one", "%.3f" % ratio, "x", "<= 1.02", ratio <= 1.02, note, others)
 
 
+def counters():
+    """What two counters add to an event: runs with and without them in turn."""
+    pairs, arguments = 3 if SHORT else 15, (22, 10, 21)
+
+    def measure():
+        added = []
+        for _ in range(pairs):
+            without, _ = profiled("fib", *arguments, threads=1)
+            own, summary = profiled("fib", *arguments, threads=1, counters="page-faults,task-clock")
+            if [c["available"] for c in summary["counters"]] != [True, True] or summary["events"]["lost"]:
+                fail("not everything was counted")
+            added.append((own["ns_per_task"] - without["ns_per_task"]) * own["tasks"] / summary["events"]["seen"])
+        return statistics.median(added)
+
+    added, note, others = best_of(measure, lambda a: a <= 300)
+    row("two counters add to an event", "%.0f" % added, "ns", "<= 300", added <= 300, note, others)
+
+
 def analysis():
     """The growth and the target for the analysis alone are bench_analysis.py's."""
     trace, out = T + "/million.grt", T + "/million.ndjson"
@@ -427,6 +446,7 @@ def main():
             attempt("attaching", attaching)
             attempt("uninvolved", uninvolved)
             attempt("switches", switches)
+            attempt("counters", counters)
             attempt("idle", lambda: idle(graind))
     except (RuntimeError, OSError) as e:
         row("graind", "-", "", "-", False, str(e))
