@@ -264,7 +264,7 @@ bench-render: $(B)/tests/tools/make_trace $(B)/tests/tools/time_render
 
 # Everything is "secondary": what is to be made anew has to be gone with all that is made of it.
 bench-analysis:
-	@[ ! -e $(LEARNED)/done ] || [ -z "$$(find analysis -newer $(LEARNED)/done -print -quit)" ] || rm -rf $(LEARNED) $(B)/analysis $(B)/tests/tools/time_analysis
+	@[ -e $(LEARNED)/done ] && [ -z "$$(find analysis -newer $(LEARNED)/done -print -quit)" ] || rm -rf $(LEARNED) $(B)/analysis $(B)/analysis.o $(B)/libanalysis.a $(B)/tests/tools/time_analysis
 	@$(MAKE) --no-print-directory -j$$(nproc) $(B)/tests/tools/make_trace $(B)/tests/tools/time_analysis
 	@tests/bench/bench_analysis.py $(B)
 
