@@ -111,14 +111,21 @@ static __noinline bool counters__begin(struct thread_counts *counts)
 	return false;
 }
 
-/* d * enabled / running without overflow where the times are below 2^63 ns. */
-static __always_inline __u64 counters__scaled(__u64 d, __u64 enabled, __u64 running)
+/*
+ * What was counted in `passed`, scaled to the time in which nothing counted;
+ * false: it was counted too little to tell. Times are below 2^63 ns.
+ */
+static __always_inline bool counters__scale(struct bpf_perf_event_value *passed)
 {
-	if (enabled >> 32) {
-		enabled >>= 20;
-		running >>= 20;
-	}
-	return running ? d / running * enabled + d % running * enabled / running : 0;
+	__u32 shift = passed->enabled >> 32 ? 20 : 0;
+	__u64 enabled = passed->enabled >> shift, running = passed->running >> shift, d = passed->counter;
+
+	if (passed->enabled == passed->running)
+		return true;
+	if (!running)
+		return false;
+	passed->counter = d / running * enabled + d % running * enabled / running;
+	return true;
 }
 
 /*
@@ -151,10 +158,8 @@ static __noinline __u32 counters__sum(struct thread_counts *counts)
 		passed.enabled = total.enabled - counts->mark[i].enabled;
 		passed.running = total.running - counts->mark[i].running;
 		counts->mark[i] = total;
-		if (tries == COUNTER_TRIES || (passed.enabled && !passed.running))
+		if (tries == COUNTER_TRIES || !counters__scale(&passed))
 			blind |= 1u << counter;
-		else if (passed.running < passed.enabled)
-			passed.counter = counters__scaled(passed.counter, passed.enabled, passed.running);
 		counts->sum[counter] += counter_terms[i].minus ? -passed.counter : passed.counter;
 	}
 	return blind;

@@ -39,10 +39,10 @@ static __always_inline void sched__leave(struct task_struct *task, struct task_s
 
 	if (!state || prev_state & TASK_DEAD)
 		return;
-	if (counter_count && !state->off)
-		counters__leave(&state->counts);
-	else
+	if (state->off)
 		state->counts.missed = 1;
+	else if (counter_count)
+		counters__leave(&state->counts);
 	record.arg = sched__reason(task, preempt, prev_state);
 	bpf_probe_read_kernel(&record.key, sizeof(record.key), next->comm);
 	bpf_probe_read_kernel(&record.extra, sizeof(record.extra), next->comm + sizeof(record.key));

@@ -21,7 +21,7 @@ static int add_names(json_t *body, const char *names)
 		if (!*end)
 			break;
 	}
-	return json_object_set_new(body, "counters", list) || error ? -ENOMEM : 0;
+	return json_object_set_new(body, "counters", list) || error ? -1 : 0;
 }
 
 enum ctl_exit profile__start(const char *socket, const struct profile_request *request, struct job *out,
@@ -35,7 +35,8 @@ enum ctl_exit profile__start(const char *socket, const struct profile_request *r
 
 	if (body && request->counters && add_names(body, request->counters)) {
 		json_decref(body);
-		body = NULL;
+		snprintf(why, 512, "the names of counters are no text in UTF-8");
+		return CTL_USAGE;
 	}
 
 	if (!body) {

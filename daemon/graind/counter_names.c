@@ -65,7 +65,7 @@ static void consider(struct nearest *nearest, const char *name)
 static void find_nearest(struct nearest *nearest)
 {
 	PAPI_event_info_t preset;
-	int code = 0 | PAPI_PRESET_MASK, pmu, event;
+	int code = (int)PAPI_PRESET_MASK, pmu, event;
 
 	for (int r = PAPI_enum_event(&code, PAPI_ENUM_FIRST); r == PAPI_OK;
 	     r = PAPI_enum_event(&code, PAPI_PRESET_ENUM_AVAIL))
@@ -185,7 +185,8 @@ static int add_name(struct counter_set *set, const char *name, char *why)
 					     : add_preset(set, name, why);
 }
 
-int counter_names__resolve(FILE *names, struct counter_set *out, char why[WHY_BYTES])
+/* The names, one a line, to a set; else `why` is one line. */
+static int resolve(FILE *names, struct counter_set *out, char why[WHY_BYTES])
 {
 	char *line = NULL;
 	size_t room = 0;
@@ -209,7 +210,7 @@ int worker__counters(void)
 	struct counter_set set;
 	char why[WHY_BYTES] = "";
 
-	if (counter_names__resolve(stdin, &set, why))
+	if (resolve(stdin, &set, why))
 		printf("error\t%s\n", why);
 	else
 		counter_set__write(&set, stdout);

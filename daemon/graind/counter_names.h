@@ -20,7 +20,4 @@
 int counter_names__find(const json_t *names, uid_t uid, gid_t gid, struct counter_set *out,
 			struct failure *failure);
 
-/* In the worker: the names, one a line, to a set. -ENOENT, -E2BIG: `why` is one line. */
-int counter_names__resolve(FILE *names, struct counter_set *out, char why[400]);
-
 #endif

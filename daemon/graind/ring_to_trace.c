@@ -66,6 +66,12 @@ SAME(OFF_YIELDED);
 _Static_assert(RING_SECTIONS_OF_REGION == TRACE_SECTIONS_OF_REGION, "SECTIONS_OF_REGION");
 _Static_assert(RING_REGION_TEAMS == TRACE_REGION_TEAMS, "REGION_TEAMS");
 _Static_assert(RING_TEAMS_OVER == TRACE_TEAMS_OVER, "TEAMS_OVER");
+_Static_assert(RING_COUNTERS_MAX == TRACE_READING_MAX && RING_COUNTERS_EACH == TRACE_COUNTERS_EACH,
+	       "readings of counters");
+_Static_assert(TRACE_COUNTERS_FIRST(RING_COUNTERS_ARG(3, 5, 7)) == 3 &&
+		       TRACE_COUNTERS_BLIND(RING_COUNTERS_ARG(3, 5, 7)) == 5 &&
+		       TRACE_COUNTERS_KIND(RING_COUNTERS_ARG(3, 5, 7)) == 7,
+	       "arg of COUNTERS");
 _Static_assert(RING_REGION_OUTERMOST == TRACE_REGION_OUTERMOST, "REGION_OUTERMOST");
 
 static const uint8_t kinds[RING_KIND_MAX] = {
@@ -247,7 +253,7 @@ static void name_neighbour(struct ring_to_trace *to, const struct ring_event *in
 /* The kind of the event that follows has another number in a trace. */
 static void name_event(struct trace_event *out)
 {
-	uint32_t kind = out->arg >> 16;
+	uint32_t kind = TRACE_COUNTERS_KIND(out->arg);
 
 	kind = kind < RING_KIND_MAX ? kinds[kind] : 0;
 	out->arg = (out->arg & 0xffff) | kind << 16;

@@ -99,7 +99,7 @@ for pid in "${PIDS[@]}"; do [ "$pid" != "${GRAIND_PID:-}" ] && [ "$(cat /proc/"$
 is "an unknown name: exit status" "$?" 2
 is "an unknown name: the program is not started" "$(cat "$T/unknown.out")" ""
 check "an unknown name: the nearest one is named" grep -q "no counter is called 'page-fualts' here; the nearest name is 'page-faults'" "$T/unknown.err"
-for names in page-faults,page-faults '' 'a b' page-faults,cycles,instructions,task-clock,cpu-clock,context-switches,cpu-migrations,minor-faults,major-faults; do
+for names in page-faults,page-faults '' 'a b' $'\xff' page-faults,cycles,instructions,task-clock,cpu-clock,context-switches,cpu-migrations,minor-faults,major-faults; do
 	"$GRAINCTL" run --counters "$names" -- "$B/tests/omp/pages" >/dev/null 2>"$T/bad.err"
 	is "--counters '$names': refused" "$?" 2
 	is "--counters '$names': one line" "$(wc -l <"$T/bad.err")" 1

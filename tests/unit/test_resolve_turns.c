@@ -85,6 +85,13 @@ static void test_begins_in_league(void)
 	event_stream__free(s);
 }
 
+/* A region of thread 1 alone. */
+#define LONE_REGION(begin, end, outermost)                                                                   \
+	E(begin, 1, REGION_BEGIN, 2000, .site = 0xa0, .arg = (outermost) | 1),                               \
+		E(begin, 1, TEAM_START, 1900, .key = 5, .arg = 1), E(begin, 1, TEAM_STARTED, 1908),          \
+		E(end, 1, WAIT_BEGIN, 1700, .arg = TRACE_WAIT_REGION_END),                                   \
+		E(end, 1, WAIT_END, 1708, .arg = TRACE_WAIT_REGION_END), E(end, 1, REGION_END, 2008)
+
 /*
  * Recording begins inside a region of a league; the regions of its teams are outermost ones, as far as
  * libgomp's data say, but not the process's. After the league one is.
@@ -94,30 +101,15 @@ static void test_outermost_in_league(void)
 	static const struct trace_event events[] = {
 		E(1, 1, WAIT_BEGIN, 1700, .arg = TRACE_WAIT_REGION_END),
 		E(2, 1, WAIT_END, 1708, .arg = TRACE_WAIT_REGION_END),
-		E(3, 1, REGION_BEGIN, 2000, .site = 0xa0, .arg = TRACE_REGION_OUTERMOST | 1),
-		E(3, 1, TEAM_START, 1900, .key = 5, .arg = 1),
-		E(3, 1, TEAM_STARTED, 1908),
-		E(4, 1, WAIT_BEGIN, 1700, .arg = TRACE_WAIT_REGION_END),
-		E(4, 1, WAIT_END, 1708, .arg = TRACE_WAIT_REGION_END),
-		E(4, 1, REGION_END, 2008),
+		LONE_REGION(3, 4, TRACE_REGION_OUTERMOST),
 		E(5, 1, WAIT_BEGIN, 2992, .arg = TRACE_WAIT_REGION_END),
 		E(5, 1, WAIT_END, 3008, .arg = TRACE_WAIT_REGION_END),
 		E(5, 1, TEAM_STARTED, 3000, .arg = 1),
-		E(6, 1, REGION_BEGIN, 2000, .site = 0xa0, .arg = TRACE_REGION_OUTERMOST | 1),
-		E(6, 1, TEAM_START, 1900, .key = 5, .arg = 1),
-		E(6, 1, TEAM_STARTED, 1908),
-		E(7, 1, WAIT_BEGIN, 1700, .arg = TRACE_WAIT_REGION_END),
-		E(7, 1, WAIT_END, 1708, .arg = TRACE_WAIT_REGION_END),
-		E(7, 1, REGION_END, 2008),
+		LONE_REGION(6, 7, TRACE_REGION_OUTERMOST),
 		E(8, 1, WAIT_BEGIN, 2992, .arg = TRACE_WAIT_REGION_END),
 		E(8, 1, WAIT_END, 3008, .arg = TRACE_WAIT_REGION_END),
 		E(8, 1, REGION_END, 3008),
-		E(9, 1, REGION_BEGIN, 2000, .site = 0xa0, .arg = TRACE_REGION_OUTERMOST | 1),
-		E(9, 1, TEAM_START, 1900, .key = 5, .arg = 1),
-		E(9, 1, TEAM_STARTED, 1908),
-		E(10, 1, WAIT_BEGIN, 1700, .arg = TRACE_WAIT_REGION_END),
-		E(10, 1, WAIT_END, 1708, .arg = TRACE_WAIT_REGION_END),
-		E(10, 1, REGION_END, 2008),
+		LONE_REGION(9, 10, TRACE_REGION_OUTERMOST),
 	};
 	struct event_stream *s = EXPECT("recording begins inside a region of a league", events,
 					"1 1 0 thread-begin\n"
@@ -160,19 +152,9 @@ static void test_outermost_in_league(void)
 static void test_last_team_of_league(void)
 {
 	static const struct trace_event events[] = {
-		E(1, 1, REGION_BEGIN, 2000, .site = 0xa0, .arg = TRACE_REGION_OUTERMOST | 1),
-		E(1, 1, TEAM_START, 1900, .key = 5, .arg = 1),
-		E(1, 1, TEAM_STARTED, 1908),
-		E(2, 1, WAIT_BEGIN, 1700, .arg = TRACE_WAIT_REGION_END),
-		E(2, 1, WAIT_END, 1708, .arg = TRACE_WAIT_REGION_END),
-		E(2, 1, REGION_END, 2008),
+		LONE_REGION(1, 2, TRACE_REGION_OUTERMOST),
 		E(3, 1, TEAM_STARTED, 3000, .arg = TRACE_TEAMS_OVER),
-		E(4, 1, REGION_BEGIN, 2000, .site = 0xa0, .arg = 1),
-		E(4, 1, TEAM_START, 1900, .key = 5, .arg = 1),
-		E(4, 1, TEAM_STARTED, 1908),
-		E(5, 1, WAIT_BEGIN, 1700, .arg = TRACE_WAIT_REGION_END),
-		E(5, 1, WAIT_END, 1708, .arg = TRACE_WAIT_REGION_END),
-		E(5, 1, REGION_END, 2008),
+		LONE_REGION(4, 5, 0),
 	};
 	struct event_stream *s = EXPECT("recording begins inside the last team of a league", events,
 					"1 1 0 thread-begin\n"
