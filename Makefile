@@ -41,15 +41,17 @@ ifeq ($(SAN),1)
 B := build/san
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 OPT := -O1
+DEBUG := -g1
 else
 B := build
 SANFLAGS :=
 OPT := -O2
+DEBUG := -g
 endif
 
 PKGS := libelf libdw capstone libzstd zlib libdeflate libmicrohttpd libcurl libcrypto jansson libsystemd libgvc libcgraph libbpf hwloc
 CPPFLAGS += -D_GNU_SOURCE -I. -I$(B) $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
-CFLAGS += -std=gnu11 $(OPT) -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+CFLAGS += -std=gnu11 $(OPT) $(DEBUG) -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wformat=2 -fstack-protector-strong -fPIE $(SANFLAGS)
 ifneq ($(SAN),1)
 CPPFLAGS += -D_FORTIFY_SOURCE=2
@@ -234,9 +236,18 @@ $(OMPT_TOOL): tests/tools/ompt_truth.c
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -shared -fPIC -o $@ $< -lpthread
 
+# What the tests run once more with ASan and UBSan, of a build with SAN=1: the unit tests, and replays of the fuzzers' finds.
+REPLAYS := $(addprefix $(B)/fuzz/replay_,plan log trace)
+$(REPLAYS:$(B)/fuzz/replay_%=$(B)/tests/fuzz/fuzz_%.o): CPPFLAGS += -DREPLAY
+$(B)/fuzz/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/libanalysis.a
+	$(say) LINK $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(ANALYSIS_LIBS) $(shell pkg-config --libs jansson 2>/dev/null)
+sanitized: $(UNIT_TESTS) $(REPLAYS)
+
 constructs: $(CONSTRUCT_PROGRAMS) $(OMPT_TOOL)
 
-test-programs: constructs all $(UNIT_TESTS) $(EXAMPLES) $(OMP_PROGRAMS) $(LIBOMP_PROGRAMS) $(TOOLS) $(addprefix $(B)/fuzz/replay_,plan log trace)
+test-programs: constructs all $(UNIT_TESTS) $(EXAMPLES) $(OMP_PROGRAMS) $(LIBOMP_PROGRAMS) $(TOOLS)
 
 deps:
 	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
@@ -252,6 +263,7 @@ check-full: export FULL := 1
 check check-full:
 	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
 	@$(MAKE) --no-print-directory -j$$(nproc) test-programs
+	@$(MAKE) --no-print-directory -j$$(nproc) SAN=1 B=$(B)/san sanitized
 	@tests/run.sh $(B)
 
 bench:
@@ -278,30 +290,18 @@ $(B)/fuzz/fuzz_plan: tests/fuzz/fuzz_plan.c $(PLANNER_SOURCES)
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) -std=gnu11 -O1 -g -D_GNU_SOURCE -I. -fsanitize=fuzzer,address,undefined \
 		-fno-sanitize-recover=undefined -o $@ $^ -lelf -lcapstone
-$(B)/fuzz/replay_plan: tests/fuzz/fuzz_plan.c $(PLANNER_SOURCES)
-	$(say) REPLAY $@
-	@mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -O1 -g -D_GNU_SOURCE -DREPLAY -I. -fsanitize=address,undefined \
-		-fno-sanitize-recover=undefined -o $@ $^ -lelf -lcapstone
 # The analysis on mutated event logs and traces, likewise.
 FUZZ_LIBS := $(ANALYSIS_LIBS) $(shell pkg-config --libs jansson 2>/dev/null)
 FUZZ_FLAGS := -std=gnu11 -O1 -g -D_GNU_SOURCE -I. -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-fuzz_objects = $(patsubst %.c,$(B)/fuzz/$(1)/%.o,$(wildcard analysis/*.c) tests/fuzz/fuzz_$(2).c)
-$(B)/fuzz/clang/%.o: %.c
+fuzz_objects = $(patsubst %.c,$(B)/fuzz/%.o,$(wildcard analysis/*.c) tests/fuzz/fuzz_$(1).c)
+$(B)/fuzz/%.o: %.c
 	$(say) FUZZ $<
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link,address,undefined -MMD -MP -c -o $@ $<
-$(B)/fuzz/gcc/%.o: %.c
-	$(say) REPLAY $<
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(FUZZ_FLAGS) -DREPLAY -fsanitize=address,undefined -MMD -MP -c -o $@ $<
 define analysis_fuzz_rules
-$$(B)/fuzz/fuzz_$(1): $$(call fuzz_objects,clang,$(1))
+$$(B)/fuzz/fuzz_$(1): $$(call fuzz_objects,$(1))
 	$$(say) LINK $$@
 	$$(Q)$$(CLANG) -fsanitize=fuzzer,address,undefined -o $$@ $$^ $$(FUZZ_LIBS)
-$$(B)/fuzz/replay_$(1): $$(call fuzz_objects,gcc,$(1))
-	$$(say) LINK $$@
-	$$(Q)$$(CC) -fsanitize=address,undefined -o $$@ $$^ $$(FUZZ_LIBS)
 endef
 $(foreach t,log trace,$(eval $(call analysis_fuzz_rules,$(t))))
 fuzz-plan fuzz-log fuzz-trace: fuzz-%: $(B)/fuzz/fuzz_%
@@ -316,6 +316,6 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all constructs deps demo check check-full bench bench-analysis bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace
+.PHONY: all constructs deps demo check check-full bench bench-analysis bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace sanitized
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -39,3 +39,5 @@ is()
 }
 # json EXPRESSION: its value for the JSON document d on standard input.
 json() { python3 -c 'import json,sys; d=json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }
+# sanitized TARGET...: make with ASan and UBSan; one at a time, as several tests need it.
+sanitized() { flock "$B" env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -j "$(nproc)" SAN=1 B="$B/san" "$@"; }

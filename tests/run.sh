@@ -63,8 +63,9 @@ execute_one() { command_of "$1"; execute "$1" "${command[@]}"; }
 export -f execute execute_one command_of
 export B said
 
-# What measures no time runs on all CPUs, and is shown in order.
-together=() alone=()
+# What measures no time runs on all CPUs, and is shown in order. What observes programs only to compare what was seen
+# with what they did runs two at a time: it leaves half of the time idle by itself.
+together=() observing=() alone=()
 for t in tests/unit/test_*.c tests/cli/test_*.sh tests/root/test_*.sh tests/page/test_*.py; do
 	[ -e "$t" ] || continue
 	t=${t#tests/} t=${t%.c}
@@ -72,19 +73,28 @@ for t in tests/unit/test_*.c tests/cli/test_*.sh tests/root/test_*.sh tests/page
 	case $t in
 	# One mostly waits, one takes longest.
 	root/test_render_worker.sh | cli/test_sanitizers.sh) together=("$t" "${together[@]}") ;;
+	root/test_matrix*.sh | root/test_bodies.sh | root/test_ompt*.sh | root/test_exact*.sh)
+		observing+=("$t") ;;
 	root/* | page/test_speed.py) alone+=("$t") ;;
 	*) together+=("$t") ;;
 	esac
 done
-run lint tests/lint.sh "$B"
-if [ ${#together[@]} -gt 0 ]; then
-	printf '%s\0' "${together[@]}" | xargs -0 -n 1 -P $(($(nproc) + 1)) bash -c 'execute_one "$1"' bash &
-	for t in "${together[@]}"; do
+# at_once NUMBER TEST...
+at_once()
+{
+	local number=$1
+	shift
+	[ $# -gt 0 ] || return
+	printf '%s\0' "$@" | xargs -0 -n 1 -P "$number" bash -c 'execute_one "$1"' bash &
+	for t in "$@"; do
 		until [ -e "$said/${t//\//_}.status" ]; do sleep 0.1; done
 		show "$t"
 	done
 	wait
-fi
+}
+run lint tests/lint.sh "$B"
+at_once $(($(nproc) + 1)) "${together[@]}"
+at_once 2 "${observing[@]}"
 for t in "${alone[@]}"; do
 	command_of "$t"
 	run "$t" "${command[@]}"

@@ -4,9 +4,12 @@
 # usage: tests/cli/test_fuzz_corpus.sh BUILD_DIRECTORY
 . "$(dirname "$0")/../lib.sh"
 
+cd "$ROOT" || exit 1
+replays=$B/san/fuzz
+check "builds with ASan and UBSan" sanitized "$replays"/replay_{plan,log,trace}
 corpus=("$ROOT"/tests/fuzz/corpus-plan/*)
 check "the corpus is small" [ "$(cat "${corpus[@]}" | wc -c)" -lt 300000 ]
-check "the planner survives its ${#corpus[@]} files" timeout 300 "$B/fuzz/replay_plan" "${corpus[@]}"
+check "the planner survives its ${#corpus[@]} files" timeout 300 "$replays/replay_plan" "${corpus[@]}"
 # Every one gets one line or a plan.
 bad=
 for file in "${corpus[@]}"; do
@@ -37,14 +40,14 @@ for i in range(40):
             struct.pack_into("<Q", data, at, random.choice((0, 1, 2**63, 2**64 - 1, 2**32, len(data), random.getrandbits(20))))
     open("%s/%02d" % (sys.argv[1], i), "wb").write(data)
 PY
-check "40 damaged section tables and truncated files" timeout 300 "$B/fuzz/replay_plan" "$T"/made/*
+check "40 damaged section tables and truncated files" timeout 300 "$replays/replay_plan" "$T"/made/*
 
 # Event logs and traces: a graph that agrees with itself and with its own log, or one line.
 analysis=("$ROOT"/tests/fuzz/corpus-log/* "$ROOT"/tests/fuzz/corpus-trace/*)
 check "the corpora of the analysis are small" [ "$(cat "${analysis[@]}" | wc -c)" -lt 100000 ]
-check "the analysis survives its logs" timeout 300 "$B/fuzz/replay_log" "$ROOT"/tests/fuzz/corpus-log/*
-check "and the logs of the tests" timeout 300 "$B/fuzz/replay_log" "$ROOT"/tests/data/*.log
-check "the analysis survives its traces" timeout 300 "$B/fuzz/replay_trace" "$ROOT"/tests/fuzz/corpus-trace/*
+check "the analysis survives its logs" timeout 300 "$replays/replay_log" "$ROOT"/tests/fuzz/corpus-log/*
+check "and the logs of the tests" timeout 300 "$replays/replay_log" "$ROOT"/tests/data/*.log
+check "the analysis survives its traces" timeout 300 "$replays/replay_trace" "$ROOT"/tests/fuzz/corpus-trace/*
 bad=
 for file in "${analysis[@]}"; do
 	for option in "" --keep-going; do
