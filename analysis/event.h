@@ -44,6 +44,7 @@
 #define GRAIND_EVENT_H
 
 #include "analysis/grain.h"
+#include "analysis/number_map.h"
 
 enum event_kind {
 	EVENT_THREAD_BEGIN,
@@ -82,7 +83,7 @@ enum event_kind {
 	EVENT_OFF_CPU,	/* sub enum event_reason; id number of the neighbour that runs instead, or GRAIN_NONE
 			 */
 	EVENT_ON_CPU,	/* sub enum event_reason; value since when it could have run, 0: as the reason says */
-	EVENT_SAMPLE,	/* value ip */
+	EVENT_SAMPLE,	/* id: of its stack */
 	EVENT_TASK_SUSPEND, /* id task: leaves its thread, which is back in what it had suspended; task-switch
 			       brings it back on any thread (untied tasks) */
 	EVENT_TASK_BOUNDS,  /* id task, value lower, extra upper, src number of the taskloop (dense from 0) or
@@ -226,6 +227,30 @@ struct event_neighbour {
 	int64_t pid;		/* -1 when unknown */
 };
 
+/* How a program was sampled. */
+struct event_sampling {
+	bool asked;
+	uint32_t hz;
+	uint64_t lost;
+	char *clock; /* "cycles" or "cpu-clock"; NULL: there are no samples */
+	char *why;   /* for that reason, or NULL */
+};
+
+/* A code address in samples; the strings may be NULL. */
+struct event_address {
+	uint64_t address;
+	char *func, *file, *path;
+	char *module; /* "name+0x12" when there is no line */
+	uint32_t line;
+	bool named;
+	bool system; /* of a library of the system */
+};
+
+/* Of a sample, innermost first: addresses of event_stream.frames. */
+struct event_stack {
+	uint32_t first, count, room;
+};
+
 struct event_loss {
 	char *cause;
 	uint64_t count;
@@ -252,6 +277,14 @@ struct event_stream {
 	size_t reading_count;
 	struct event_neighbour *neighbours;
 	size_t neighbour_count;
+	struct event_sampling sampling;
+	struct event_address *addresses;
+	size_t address_count;
+	struct number_map address_index;
+	struct event_stack *stacks;
+	size_t stack_count;
+	uint32_t *frames; /* indices of addresses */
+	size_t frame_count;
 	struct event_loss *losses; /* belonging to no thread */
 	size_t loss_count;
 	char **causes; /* of lost events */

@@ -94,6 +94,7 @@ void event_stream__free(struct event_stream *stream)
 	free(stream->cpus);
 	free(stream->distances);
 	event_stream__free_counters(stream);
+	event_stream__free_samples(stream);
 	for (size_t i = 0; i < stream->neighbour_count; i++) {
 		free(stream->neighbours[i].command);
 		free(stream->neighbours[i].cgroup);

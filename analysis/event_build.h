@@ -91,6 +91,19 @@ int event_stream__absent_counter(struct event_stream *stream, char *name, char *
 
 void event_stream__free_counters(struct event_stream *stream);
 
+/* event_samples.c */
+void event_address__clear(struct event_address *address);
+/* Takes the strings of `named`, also on failure. -EEXIST: it has names already. */
+int event_stream__name_address(struct event_stream *stream, struct event_address *named,
+			       struct budget *budget);
+#define EVENT_STACK_MAX 1024 /* addresses */
+/* A stack without addresses as yet, with room for so many (at most EVENT_STACK_MAX). */
+int event_stream__new_stack(struct event_stream *stream, uint32_t room, struct budget *budget, uint32_t *id);
+/* One further out; -EDOM: it has no room. */
+int event_stream__push_address(struct event_stream *stream, uint32_t stack, uint64_t address,
+			       struct budget *budget);
+void event_stream__free_samples(struct event_stream *stream);
+
 /* start, end and threads of info, from the events. */
 void event_stream__summarize(struct event_stream *stream);
 

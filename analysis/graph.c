@@ -168,6 +168,7 @@ void grain_graph__free(struct grain_graph *graph)
 	free(graph->scatters);
 	free(graph->rares);
 	free(graph->taken);
+	free(graph->samples);
 	free(graph->neighbours);
 	free(graph->raw);
 	free(graph->items);

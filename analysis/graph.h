@@ -238,6 +238,13 @@ struct taken {
 	uint64_t preemptions, ns;
 };
 
+/* Where a thread was when it was asked. */
+struct sample {
+	uint32_t stack;	  /* of the stream */
+	uint32_t context; /* the innermost, GRAIN_NONE: in none */
+	bool working;	  /* in a fragment of it */
+};
+
 struct memory {
 	uint64_t used, max;
 };
@@ -301,6 +308,8 @@ struct grain_graph {
 	struct grain_definition *definitions;
 	size_t definition_count;
 	char *definition_text;
+	struct sample *samples;
+	size_t sample_count, sample_capacity;
 	struct taken *taken; /* per neighbour of the stream; NULL: none took anything */
 	struct grain_neighbour *neighbours;
 	size_t neighbour_count;

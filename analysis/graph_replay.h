@@ -219,6 +219,9 @@ int replay__finish_notes(struct replay *r);
 int replay__off_cpu(struct replay *r, uint32_t thread, const struct event *e);
 int replay__on_cpu(struct replay *r, uint32_t thread, const struct event *e);
 
+/* graph_samples.c */
+int replay__sample(struct replay *r, uint32_t thread, const struct event *e);
+
 /* graph_depend.c */
 int replay__depend(struct replay *r, uint32_t thread, const struct event *e);
 void replay__finish_depends(struct replay *r);

@@ -206,6 +206,7 @@ int grain_graph__write_summary_json_whatif(const struct grain_graph *graph, uint
 					   FILE *out)
 {
 	struct json_out *o = json_out__new(out);
+	int error, failed;
 
 	if (!o)
 		return -ENOMEM;
@@ -218,9 +219,11 @@ int grain_graph__write_summary_json_whatif(const struct grain_graph *graph, uint
 	json__write_locks(o, graph);
 	json__write_scheduler(o, graph);
 	json__write_asked_counters(o, graph);
+	error = json__write_sampling(o, graph);
 	write_tables(o, graph);
 	json__write_whatif(o, graph, questions, count);
 	json_out__close(o, '}');
 	json_out__line(o);
-	return json_out__finish(o);
+	failed = json_out__finish(o);
+	return error ? error : failed;
 }

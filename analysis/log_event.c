@@ -142,6 +142,32 @@ static int bounds_keys(struct log_reader *r, const struct keys *keys, struct eve
 	return error ? error : keys__index(r, keys, KEY_TASK, &r->tasks, &e->id);
 }
 
+/* The stack begins with the instruction pointer; without one, that is all that is known. */
+static int sample_keys(struct log_reader *r, const struct keys *keys, struct event *e)
+{
+	const struct field *f = &keys->field[keys->have & K(STACK) ? KEY_STACK : KEY_IP];
+	const char *p = f->value, *end = f->value + f->value_bytes;
+	uint32_t room = 1;
+	int error;
+
+	for (const char *c = p; c < end; c++)
+		room += *c == ',';
+	if (room > EVENT_STACK_MAX)
+		return keys__bad_value(r, KEY_STACK, f);
+	error = event_stream__new_stack(r->stream, room, &r->budget, &e->id);
+	while (!error && room--) {
+		const char *comma = memchr(p, ',', (size_t)(end - p));
+		struct field item = {.value = p, .value_bytes = (size_t)((comma ? comma : end) - p)};
+		uint64_t address;
+
+		if (!field__u64(&item, &address))
+			return keys__bad_value(r, keys->have & K(STACK) ? KEY_STACK : KEY_IP, f);
+		error = event_stream__push_address(r->stream, e->id, address, &r->budget);
+		p = comma ? comma + 1 : end;
+	}
+	return error;
+}
+
 static int cancel_keys(struct log_reader *r, const struct keys *keys, struct event *e)
 {
 	bool point = false;
@@ -283,7 +309,7 @@ static int event_values(struct log_reader *r, const struct keys *keys, struct ev
 	case EVENT_ON_CPU:
 		return scheduler_keys(r, keys, e);
 	case EVENT_SAMPLE:
-		return keys__u64(r, keys, KEY_IP, &e->value);
+		return sample_keys(r, keys, e);
 	case EVENT_LOST:
 		error = keys__u64(r, keys, KEY_COUNT, &e->value);
 		return error || !(keys->have & K(CAUSE)) ? error

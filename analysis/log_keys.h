@@ -41,6 +41,7 @@ enum key {
 	KEY_PART,
 	KEY_BY,
 	KEY_READY,
+	KEY_STACK,
 	KEY_MAX
 };
 

@@ -168,6 +168,17 @@ static void put_chunk(struct log_writer *w, const struct event *e)
 		put_key(w, " count=", e->src);
 }
 
+static void put_stack(struct log_writer *w, const struct event *e)
+{
+	const struct event_stream *s = w->stream;
+	const struct event_stack *stack = &s->stacks[e->id];
+	const uint32_t *frames = &s->frames[stack->first];
+
+	put_hex(w, " ip=", stack->count ? s->addresses[frames[0]].address : 0);
+	for (uint32_t i = 0; i < stack->count && stack->count > 1; i++)
+		put_hex(w, i ? "," : " stack=", s->addresses[frames[i]].address);
+}
+
 static void put_values(struct log_writer *w, const struct event *e)
 {
 	switch ((enum event_kind)e->kind) {
@@ -267,7 +278,7 @@ static void put_values(struct log_writer *w, const struct event *e)
 			put_key(w, " ready=", e->value);
 		break;
 	case EVENT_SAMPLE:
-		put_hex(w, " ip=", e->value);
+		put_stack(w, e);
 		break;
 	case EVENT_LOST:
 		put_key(w, " count=", e->value);

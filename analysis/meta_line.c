@@ -1,78 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The lines that start with "@": what is known of the machine, the process and the capture. */
-#include "analysis/event_build.h"
-#include "analysis/fields.h"
+#include "analysis/meta_parse.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_NODES 1024
-
-struct parse {
-	const char *cursor, *end;
-	struct event_stream *stream;
-	struct budget *budget;
-	char *why; /* 128 bytes */
-};
-
-static int bad(struct parse *p, const char *what, const struct field *f)
-{
-	snprintf(p->why, 128, "%s \"%.*s\"", what, (int)(f->value_bytes < 60 ? f->value_bytes : 60),
-		 f->value);
-	return -EBADMSG;
-}
-
-static int next(struct parse *p, struct field *f)
-{
-	int rc = field__next(&p->cursor, p->end, f);
-
-	if (rc < 0)
-		snprintf(p->why, 128, "a quoted value does not end properly");
-	return rc;
-}
-
-static int take_text(const char **to, const struct field *f)
-{
-	char *text = field__string(f);
-
-	if (!text)
-		return -ENOMEM;
-	if (*to && (*to)[0])
-		free((char *)*to);
-	*to = text;
-	if (!text[0]) {
-		free(text);
-		*to = "";
-	}
-	return 0;
-}
-
-static int take_own(char **to, const struct field *f)
-{
-	free(*to);
-	*to = field__string(f);
-	return *to ? 0 : -ENOMEM;
-}
-
-static int take_id(struct parse *p, int64_t *to, const struct field *f)
-{
-	uint64_t v;
-
-	if (!field__u64(f, &v) || v > INT64_MAX)
-		return bad(p, "not a number:", f);
-	*to = (int64_t)v;
-	return 0;
-}
-
-static int take_u32(struct parse *p, uint32_t *to, const struct field *f)
-{
-	return field__u32(f, to) ? 0 : bad(p, "not a number:", f);
-}
-
-static int take_u64(struct parse *p, uint64_t *to, const struct field *f)
-{
-	return field__u64(f, to) ? 0 : bad(p, "not a number:", f);
-}
 
 static int machine(struct parse *p)
 {
@@ -80,17 +13,17 @@ static int machine(struct parse *p)
 	struct field f;
 	int rc, error = 0;
 
-	while (!error && (rc = next(p, &f)) != 0) {
+	while (!error && (rc = parse__next(p, &f)) != 0) {
 		if (rc < 0)
 			return rc;
 		if (field__is(&f, "host"))
-			error = take_text(&info->host, &f);
+			error = parse__text(&info->host, &f);
 		else if (field__is(&f, "kernel"))
-			error = take_text(&info->kernel, &f);
+			error = parse__text(&info->kernel, &f);
 		else if (field__is(&f, "cores"))
-			error = take_u32(p, &info->cores, &f);
+			error = parse__u32(p, &info->cores, &f);
 		else if (field__is(&f, "sockets"))
-			error = take_u32(p, &info->sockets, &f);
+			error = parse__u32(p, &info->sockets, &f);
 	}
 	return error;
 }
@@ -101,21 +34,21 @@ static int process(struct parse *p)
 	struct field f;
 	int rc, error = 0;
 
-	while (!error && (rc = next(p, &f)) != 0) {
+	while (!error && (rc = parse__next(p, &f)) != 0) {
 		if (rc < 0)
 			return rc;
 		if (field__is(&f, "pid"))
-			error = take_id(p, &info->pid, &f);
+			error = parse__id(p, &info->pid, &f);
 		else if (field__is(&f, "uid"))
-			error = take_id(p, &info->uid, &f);
+			error = parse__id(p, &info->uid, &f);
 		else if (field__is(&f, "exe"))
-			error = take_text(&info->exe, &f);
+			error = parse__text(&info->exe, &f);
 		else if (field__is(&f, "cmd"))
-			error = take_text(&info->command, &f);
+			error = parse__text(&info->command, &f);
 		else if (field__is(&f, "runtime"))
-			error = take_text(&info->runtime, &f);
+			error = parse__text(&info->runtime, &f);
 		else if (field__is(&f, "threads"))
-			error = take_u32(p, &info->threads, &f);
+			error = parse__u32(p, &info->threads, &f);
 	}
 	return error;
 }
@@ -127,24 +60,24 @@ static int capture(struct parse *p)
 	uint64_t late;
 	int rc, error = 0;
 
-	while (!error && (rc = next(p, &f)) != 0) {
+	while (!error && (rc = parse__next(p, &f)) != 0) {
 		if (rc < 0)
 			return rc;
 		if (field__is(&f, "source")) {
-			error = take_text(&info->source, &f);
+			error = parse__text(&info->source, &f);
 		} else if (field__is(&f, "ns_per_event")) {
 			if (!field__double(&f, &info->ns_per_event))
-				error = bad(p, "not a number:", &f);
+				error = parse__bad(p, "not a number:", &f);
 		} else if (field__is(&f, "resolution_ns")) {
-			error = take_u64(p, &info->resolution_ns, &f);
+			error = parse__u64(p, &info->resolution_ns, &f);
 		} else if (field__is(&f, "late")) {
-			error = take_u64(p, &late, &f);
+			error = parse__u64(p, &late, &f);
 			if (!error)
 				info->late = late != 0;
 		} else if (field__is(&f, "scheduler")) {
 			info->scheduler = field__value_is(&f, "1");
 		} else if (field__is(&f, "scheduler_why")) {
-			error = take_text(&info->scheduler_absent, &f);
+			error = parse__text(&info->scheduler_absent, &f);
 		} else if (field__is(&f, "unit")) {
 			info->cycles = field__value_is(&f, "cycles");
 		} else if (field__is(&f, "times")) {
@@ -199,22 +132,22 @@ static int cpu(struct parse *p)
 	struct field f;
 	int rc, error;
 
-	rc = next(p, &f);
+	rc = parse__next(p, &f);
 	if (rc < 0)
 		return rc;
 	if (rc == 0 || f.key_bytes || !field__u32(&f, &c.cpu)) {
 		snprintf(p->why, 128, "@cpu needs the number of a CPU");
 		return -EBADMSG;
 	}
-	for (error = 0; !error && (rc = next(p, &f)) != 0;) {
+	for (error = 0; !error && (rc = parse__next(p, &f)) != 0;) {
 		if (rc < 0)
 			return rc;
 		if (field__is(&f, "core"))
-			error = take_u32(p, &c.core, &f);
+			error = parse__u32(p, &c.core, &f);
 		else if (field__is(&f, "socket"))
-			error = take_u32(p, &c.socket, &f);
+			error = parse__u32(p, &c.socket, &f);
 		else if (field__is(&f, "node"))
-			error = take_u32(p, &c.node, &f);
+			error = parse__u32(p, &c.node, &f);
 	}
 	if (!error)
 		error = array__grow(&s->cpus, s->cpu_count, sizeof(*s->cpus), p->budget);
@@ -239,7 +172,7 @@ static int distances(struct parse *p)
 {
 	struct field f;
 	uint32_t from, value, to = 0;
-	int rc = next(p, &f), error = 0;
+	int rc = parse__next(p, &f), error = 0;
 
 	if (rc < 0)
 		return rc;
@@ -247,13 +180,13 @@ static int distances(struct parse *p)
 		snprintf(p->why, 128, "@distance needs the number of a node");
 		return -EBADMSG;
 	}
-	while (!error && (rc = next(p, &f)) != 0) {
+	while (!error && (rc = parse__next(p, &f)) != 0) {
 		if (rc < 0)
 			return rc;
 		if (f.key_bytes)
 			continue;
 		if (to == MAX_NODES || !field__u32(&f, &value))
-			return bad(p, "not a distance:", &f);
+			return parse__bad(p, "not a distance:", &f);
 		error = one_distance(p, from, to++, value);
 	}
 	return error;
@@ -265,7 +198,7 @@ static int counter(struct parse *p)
 	struct field f;
 	uint32_t number;
 	char *name = NULL;
-	int rc = next(p, &f), error = 0;
+	int rc = parse__next(p, &f), error = 0;
 
 	if (rc < 0)
 		return rc;
@@ -273,9 +206,9 @@ static int counter(struct parse *p)
 		snprintf(p->why, 128, "@counter needs its number");
 		return -EBADMSG;
 	}
-	while (!error && (rc = next(p, &f)) > 0)
+	while (!error && (rc = parse__next(p, &f)) > 0)
 		if (field__is(&f, "name"))
-			error = take_own(&name, &f);
+			error = parse__own(&name, &f);
 	if (rc < 0 || error) {
 		free(name);
 		return rc < 0 ? rc : error;
@@ -299,7 +232,7 @@ static int counter_share(struct parse *p)
 	struct field f;
 	uint32_t number;
 	double share = 0;
-	int rc = next(p, &f);
+	int rc = parse__next(p, &f);
 
 	if (rc < 0)
 		return rc;
@@ -307,9 +240,9 @@ static int counter_share(struct parse *p)
 		snprintf(p->why, 128, "@counter-share needs the counter's number");
 		return -EBADMSG;
 	}
-	while ((rc = next(p, &f)) > 0)
+	while ((rc = parse__next(p, &f)) > 0)
 		if (field__is(&f, "share") && (!field__double(&f, &share) || share < 0 || share > 1))
-			return bad(p, "not a part of 1:", &f);
+			return parse__bad(p, "not a part of 1:", &f);
 	if (rc < 0)
 		return rc;
 	if (event_stream__share_counter(p->stream, number, share) == 0)
@@ -325,11 +258,11 @@ static int counter_absent(struct parse *p)
 	struct field f;
 	int rc, error = 0;
 
-	while ((rc = next(p, &f)) > 0 && !error) {
+	while ((rc = parse__next(p, &f)) > 0 && !error) {
 		if (field__is(&f, "name"))
-			error = take_own(&name, &f);
+			error = parse__own(&name, &f);
 		else if (field__is(&f, "why"))
-			error = take_own(&why, &f);
+			error = parse__own(&why, &f);
 	}
 	if (rc < 0)
 		error = rc;
@@ -354,7 +287,7 @@ static int neighbour(struct parse *p)
 	struct event_neighbour n = {.pid = -1};
 	struct field f;
 	uint32_t number;
-	int rc = next(p, &f), error = 0;
+	int rc = parse__next(p, &f), error = 0;
 
 	if (rc < 0)
 		return rc;
@@ -362,13 +295,13 @@ static int neighbour(struct parse *p)
 		snprintf(p->why, 128, "@neighbour needs its number");
 		return -EBADMSG;
 	}
-	while (!error && (rc = next(p, &f)) > 0) {
+	while (!error && (rc = parse__next(p, &f)) > 0) {
 		if (field__is(&f, "pid"))
-			error = take_id(p, &n.pid, &f);
+			error = parse__id(p, &n.pid, &f);
 		else if (field__is(&f, "command"))
-			error = take_own(&n.command, &f);
+			error = parse__own(&n.command, &f);
 		else if (field__is(&f, "cgroup"))
-			error = take_own(&n.cgroup, &f);
+			error = parse__own(&n.cgroup, &f);
 	}
 	if (rc < 0 || error) {
 		free(n.command);
@@ -390,28 +323,28 @@ static int source(struct parse *p, struct meta *out)
 	struct field f;
 	int rc, error = 0;
 
-	rc = next(p, &f);
+	rc = parse__next(p, &f);
 	if (rc < 0)
 		return rc;
 	if (rc == 0 || f.key_bytes || !field__u32(&f, &s->number) || s->number == GRAIN_NONE) {
 		snprintf(p->why, 128, "@source needs its number");
 		return -EBADMSG;
 	}
-	while (!error && (rc = next(p, &f)) != 0) {
+	while (!error && (rc = parse__next(p, &f)) != 0) {
 		if (rc < 0)
 			return rc;
 		if (field__is(&f, "file"))
-			error = take_own(&s->file, &f);
+			error = parse__own(&s->file, &f);
 		else if (field__is(&f, "func"))
-			error = take_own(&s->func, &f);
+			error = parse__own(&s->func, &f);
 		else if (field__is(&f, "kind"))
-			error = take_own(&s->kind, &f);
+			error = parse__own(&s->kind, &f);
 		else if (field__is(&f, "path"))
-			error = take_own(&s->path, &f);
+			error = parse__own(&s->path, &f);
 		else if (field__is(&f, "module"))
-			error = take_own(&s->module, &f);
+			error = parse__own(&s->module, &f);
 		else if (field__is(&f, "line"))
-			error = take_u32(p, &s->line, &f);
+			error = parse__u32(p, &s->line, &f);
 	}
 	return error;
 }
@@ -420,7 +353,7 @@ static int site(struct parse *p, struct meta *out)
 {
 	struct field f;
 	bool found = false;
-	int rc = next(p, &f);
+	int rc = parse__next(p, &f);
 
 	if (rc < 0)
 		return rc;
@@ -428,12 +361,12 @@ static int site(struct parse *p, struct meta *out)
 		snprintf(p->why, 128, "@site needs an address");
 		return -EBADMSG;
 	}
-	while ((rc = next(p, &f)) != 0) {
+	while ((rc = parse__next(p, &f)) != 0) {
 		if (rc < 0)
 			return rc;
 		if (field__is(&f, "source")) {
 			if (!field__u32(&f, &out->number))
-				return bad(p, "not a number:", &f);
+				return parse__bad(p, "not a number:", &f);
 			found = true;
 		}
 	}
@@ -450,13 +383,13 @@ static int lost(struct parse *p)
 	char *text;
 	int rc;
 
-	while ((rc = next(p, &f)) != 0) {
+	while ((rc = parse__next(p, &f)) != 0) {
 		if (rc < 0)
 			return rc;
 		if (field__is(&f, "cause"))
 			cause = f;
 		else if (field__is(&f, "count") && !field__u64(&f, &count))
-			return bad(p, "not a number:", &f);
+			return parse__bad(p, "not a number:", &f);
 	}
 	if (cause.value_bytes == 0) {
 		snprintf(p->why, 128, "@lost needs cause=");
@@ -485,11 +418,11 @@ static int truth(struct parse *p, struct meta_truth *out)
 	int rc;
 
 	out->given = true;
-	while ((rc = next(p, &f)) != 0) {
+	while ((rc = parse__next(p, &f)) != 0) {
 		if (rc < 0)
 			return rc;
 		if (!field__u64(&f, &v))
-			return bad(p, "not a number:", &f);
+			return parse__bad(p, "not a number:", &f);
 		if (field__is(&f, "damaged"))
 			out->damaged = v != 0;
 		for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
@@ -516,7 +449,7 @@ int meta__line(struct event_stream *stream, const char *line, size_t bytes, stru
 			return -EBADMSG;
 		}
 	}
-	if (next(&p, &name) != 1 || name.key_bytes)
+	if (parse__next(&p, &name) != 1 || name.key_bytes)
 		return -EBADMSG;
 	if (field__value_is(&name, "@source")) {
 		out->kind = META_SOURCE;
@@ -553,6 +486,10 @@ int meta__line(struct event_stream *stream, const char *line, size_t bytes, stru
 		error = counter_share(&p);
 	else if (field__value_is(&name, "@counter-absent"))
 		error = counter_absent(&p);
+	else if (field__value_is(&name, "@sampling"))
+		error = parse__sampling(&p);
+	else if (field__value_is(&name, "@address"))
+		error = parse__address(&p);
 	else if (field__value_is(&name, "@neighbour"))
 		error = neighbour(&p);
 	if (error)

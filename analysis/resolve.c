@@ -21,7 +21,7 @@ static int prepare(struct resolver *r)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < c->thread_count; i++) {
 		r->threads[i].tid = c->threads[i];
-		r->threads[i].group = r->threads[i].worker_of = GRAIN_NONE;
+		r->threads[i].group = r->threads[i].worker_of = r->threads[i].stack = GRAIN_NONE;
 		r->threads[i].chunk_event = r->threads[i].wait_event = SIZE_MAX;
 	}
 	error = site_table__init(&r->sites, r->stream, c, r->budget);

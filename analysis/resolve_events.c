@@ -368,6 +368,8 @@ static int dispatch(struct resolver *r, struct thread *t, const struct trace_rec
 	case TRACE_OFF_CPU:
 	case TRACE_ON_CPU:
 	case TRACE_COUNTERS:
+	case TRACE_SAMPLE:
+	case TRACE_SAMPLE_STACK:
 	case TRACE_KIND_MAX:
 		break;
 	}
@@ -397,6 +399,45 @@ static int scheduled(struct resolver *r, struct thread *t, const struct trace_re
 		e->value = rec->key;
 	}
 	return 0;
+}
+
+/* Addresses of the thread's latest sample, unless some before them are missing. */
+static int extend_stack(struct resolver *r, struct thread *t, const struct trace_record *rec, uint32_t from)
+{
+	const uint64_t addresses[TRACE_STACK_EACH] = {rec->key, rec->frame, rec->extra};
+	const struct event_stack *stack;
+	int error = 0;
+
+	if (t->stack == GRAIN_NONE)
+		return 0;
+	stack = &r->stream->stacks[t->stack];
+	for (uint32_t i = 0; i < TRACE_STACK_EACH && !error; i++) {
+		if (stack->count != from + i || stack->count == stack->room)
+			break;
+		error = event_stream__push_address(r->stream, t->stack, addresses[i], r->budget);
+		stack = &r->stream->stacks[t->stack];
+	}
+	return error;
+}
+
+/* Where the thread was, whatever it did there. */
+static int sampled(struct resolver *r, struct thread *t, const struct trace_record *rec)
+{
+	struct event *e;
+	int error = 0;
+
+	if (rec->kind == TRACE_SAMPLE_STACK)
+		return extend_stack(r, t, rec, rec->arg);
+	if (!t->begun && t->tid)
+		error = thread_begins(r, t);
+	if (!error)
+		error = event_stream__new_stack(r->stream,
+						rec->arg < TRACE_STACK_MAX ? rec->arg : TRACE_STACK_MAX,
+						r->budget, &t->stack);
+	if (error)
+		return error;
+	e = resolver__emit(r, t, EVENT_SAMPLE, t->stack);
+	return e ? extend_stack(r, t, rec, 0) : -E2BIG;
 }
 
 /* Of the event that comes next, if that is of this kind: between them it may have been lost. */
@@ -443,6 +484,8 @@ int resolver__record(struct resolver *r, struct thread *t, const struct trace_re
 	r->now = rec->time_ns;
 	if (rec->kind == TRACE_OFF_CPU || rec->kind == TRACE_ON_CPU)
 		return scheduled(r, t, rec);
+	if (rec->kind == TRACE_SAMPLE || rec->kind == TRACE_SAMPLE_STACK)
+		return sampled(r, t, rec);
 	if (rec->kind == TRACE_COUNTERS) {
 		take_reading(t, rec);
 		return 0;

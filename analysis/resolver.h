@@ -101,6 +101,7 @@ struct thread {
 	struct attached *attached;
 	size_t attached_count, attached_capacity, attached_next;
 	struct survey survey;
+	uint32_t stack; /* of its latest sample, GRAIN_NONE */
 	struct reading {
 		uint64_t value[TRACE_READING_MAX];
 		uint32_t known; /* a bit for each */

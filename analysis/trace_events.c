@@ -359,7 +359,7 @@ static void add_lock_begin(struct trace_events *e, struct trace_record *got)
 static int add_block(struct trace_events *e, const struct block *b, size_t n, bool zigzag, uint64_t *now,
 		     char why[128])
 {
-	size_t readings = 0; /* of counters: no events */
+	size_t readings = 0; /* of counters, and rests of stacks: no events */
 
 	for (size_t i = 0; i < n; i++) {
 		struct trace_record *rec = &e->window[e->count];
@@ -383,7 +383,7 @@ static int add_block(struct trace_events *e, const struct block *b, size_t n, bo
 		rec->cpu = (uint16_t)b->column[COLUMN_CPU][i];
 		rec->kind = (uint8_t)b->column[COLUMN_KIND][i];
 		rec->flags = (uint8_t)b->column[COLUMN_FLAGS][i] & TRACE_F_FAULT;
-		readings += rec->kind == TRACE_COUNTERS;
+		readings += rec->kind == TRACE_COUNTERS || rec->kind == TRACE_SAMPLE_STACK;
 		if (rec->kind == TRACE_LOCK_WAIT)
 			add_lock_begin(e, rec);
 	}

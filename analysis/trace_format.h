@@ -189,6 +189,10 @@ enum trace_kind {
 	TRACE_COUNTERS = 39, /* what counters of the thread read at its next event; no event itself. frame,
 				key, extra: the values of three, from the first that arg names on; of all
 				counters one after the other */
+	TRACE_SAMPLE = 40,   /* where the thread is: arg addresses (@address), innermost first; key, frame and
+				extra are the first three */
+	TRACE_SAMPLE_STACK = 41, /* of the thread's latest TRACE_SAMPLE: key, frame and extra are its
+				    addresses from number arg on; no event itself */
 	TRACE_KIND_MAX
 };
 
@@ -196,6 +200,8 @@ enum trace_kind {
  * arg of TRACE_COUNTERS: number of the first counter | a bit for each of the
  * three of which a part since the thread's last reading is unknown << 8 | kind of the event << 16.
  */
+#define TRACE_STACK_EACH 3
+#define TRACE_STACK_MAX 63
 #define TRACE_COUNTERS_EACH 3
 #define TRACE_READING_MAX 8 /* counters of a trace */
 #define TRACE_COUNTERS_FIRST(arg) ((arg)&0xff)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Counters of one thread, from perf events that count on each CPU whatever runs
- * there. What a CPU counted while the thread was on it is added up when the
+ * Counters of one thread. Some the kernel keeps for every thread: they are read
+ * where it has them. The others are perf events that count on each CPU whatever
+ * runs there: what a CPU counted while the thread was on it is added up when the
  * scheduler takes it off; at an event of the thread what has come since is added.
+ * The time on a CPU is added up likewise.
  *
  * Programs at uprobes can be preempted, those of the scheduler cannot: `total`,
  * `base` and `turn` are written by the latter, and the former look again when
@@ -27,8 +29,9 @@ struct {
 	__uint(value_size, sizeof(__u32));
 } counter_events SEC(".maps");
 
-/* How many of each there are; set before loading. */
+/* How many of each there are, perf events first; set before loading. */
 const volatile __u32 counter_event_count = 0;
+const volatile __u32 counter_perf_count = 0;
 const volatile __u32 counter_count = 0;
 const volatile __u32 counter_cpus = 1;
 
@@ -44,6 +47,8 @@ struct thread_counts {
 	struct bpf_perf_event_value total[RING_COUNTERS_MAX], base[RING_COUNTERS_MAX];
 	struct bpf_perf_event_value mark[RING_COUNTERS_MAX];
 	__u64 sum[RING_COUNTERS_MAX];
+	__u64 ran_ns;	/* on CPUs, until the scheduler last took the thread off */
+	__u64 on_ns;	/* since when it is on this one */
 	__u32 turn;	/* grows when the scheduler takes the thread off */
 	__u32 counting; /* base is valid */
 	__u32 missed;	/* the scheduler took the thread off or put it back unseen since the last reading */
@@ -72,43 +77,72 @@ static __always_inline void counters__add(struct bpf_perf_event_value *to,
 }
 
 /* The scheduler takes the thread off this CPU. */
-static __always_inline void counters__leave(struct thread_counts *counts)
+static __always_inline void counters__leave(struct thread_counts *counts, __u64 now_ns)
 {
 	struct bpf_perf_event_value now;
 
-	for (__u32 i = 0; i < RING_COUNTERS_MAX && i < counter_event_count && counts->counting; i++) {
+	for (__u32 i = 0; i < RING_COUNTERS_MAX && i < counter_perf_count && counts->counting; i++) {
 		counters__read(i, &now);
 		counters__add(&counts->total[i], &counts->base[i], &now);
 	}
+	counts->ran_ns += now_ns - counts->on_ns;
 	counts->turn++;
 }
 
 /* It puts the thread onto this CPU. */
-static __always_inline void counters__enter(struct thread_counts *counts)
+static __always_inline void counters__enter(struct thread_counts *counts, __u64 now_ns)
 {
-	for (__u32 i = 0; i < RING_COUNTERS_MAX && i < counter_event_count && counts->counting; i++)
+	for (__u32 i = 0; i < RING_COUNTERS_MAX && i < counter_perf_count && counts->counting; i++)
 		counters__read(i, &counts->base[i]);
+	counts->on_ns = now_ns;
 }
 
-/* The thread's first event that is counted: everything is 0 there. */
+/* What the kernel has counted of a thread in its life. */
+static __always_inline __u64 counters__kept(const struct task_struct *task, __u32 source)
+{
+	switch (source) {
+	case RING_COUNTER_FAULTS:
+		return task->min_flt + task->maj_flt;
+	case RING_COUNTER_MINOR_FAULTS:
+		return task->min_flt;
+	case RING_COUNTER_MAJOR_FAULTS:
+		return task->maj_flt;
+	case RING_COUNTER_SWITCHES:
+		return task->nvcsw + task->nivcsw;
+	case RING_COUNTER_MIGRATIONS:
+		return task->se.nr_migrations;
+	default:
+		return 0;
+	}
+}
+
+/* The first event that is counted of the thread that runs: everything is 0 there. */
 static __noinline bool counters__begin(struct thread_counts *counts)
 {
+	const struct task_struct *task = bpf_get_current_task_btf();
+
 	if (!counts)
 		return false;
 	for (int try = 0; try < COUNTER_TRIES; try++) {
 		__u32 turn = *(volatile __u32 *)&counts->turn;
 
-		for (__u32 i = 0; i < RING_COUNTERS_MAX && i < counter_event_count; i++) {
+		for (__u32 i = 0; i < RING_COUNTERS_MAX && i < counter_perf_count; i++) {
 			counts->total[i].counter = counts->total[i].enabled = counts->total[i].running = 0;
 			counters__read(i, &counts->base[i]);
 		}
+		counts->ran_ns = 0;
+		counts->on_ns = bpf_ktime_get_ns();
 		barrier();
 		*(volatile __u32 *)&counts->counting = 1;
 		if (*(volatile __u32 *)&counts->turn == turn)
-			return true;
+			goto counting;
 		*(volatile __u32 *)&counts->counting = 0;
 	}
 	return false;
+counting:
+	for (__u32 i = counter_perf_count; i < RING_COUNTERS_MAX && i < counter_event_count; i++)
+		counts->mark[i].counter = counters__kept(task, counter_terms[i].source);
+	return true;
 }
 
 /*
@@ -128,39 +162,77 @@ static __always_inline bool counters__scale(struct bpf_perf_event_value *passed)
 	return true;
 }
 
+/* Of a perf event: what came since the last call; false when a part of that is unknown. */
+static __always_inline bool counters__passed(struct thread_counts *counts, __u32 event, __u64 *out)
+{
+	struct bpf_perf_event_value total, now, passed;
+	__u32 turn, tries = 0;
+
+	do {
+		turn = *(volatile __u32 *)&counts->turn;
+		barrier();
+		total = counts->total[event];
+		counters__read(event, &now);
+		counters__add(&total, &counts->base[event], &now);
+		barrier();
+	} while (*(volatile __u32 *)&counts->turn != turn && ++tries < COUNTER_TRIES);
+	passed.counter = total.counter - counts->mark[event].counter;
+	passed.enabled = total.enabled - counts->mark[event].enabled;
+	passed.running = total.running - counts->mark[event].running;
+	counts->mark[event] = total;
+	if (!counters__scale(&passed))
+		tries = COUNTER_TRIES;
+	*out = passed.counter;
+	return tries < COUNTER_TRIES;
+}
+
+/* The time on CPUs so far; false when it cannot be told. */
+static __always_inline bool counters__clock(struct thread_counts *counts, __u64 *out)
+{
+	__u32 turn, tries = 0;
+
+	do {
+		turn = *(volatile __u32 *)&counts->turn;
+		barrier();
+		*out = *(volatile __u64 *)&counts->ran_ns + bpf_ktime_get_ns() -
+		       *(volatile __u64 *)&counts->on_ns;
+		barrier();
+	} while (*(volatile __u32 *)&counts->turn != turn && ++tries < COUNTER_TRIES);
+	return tries < COUNTER_TRIES;
+}
+
 /*
- * Brings the sums up to now. The result has a bit for each counter of which a
- * part since the last call was not counted; all of them when there is no rest.
+ * Brings the sums of the thread that runs up to now. The result has a bit for
+ * each counter of which a part since the last call was not counted.
  */
 static __noinline __u32 counters__sum(struct thread_counts *counts)
 {
-	struct bpf_perf_event_value now;
-	__u32 blind = 0;
+	const struct task_struct *task = bpf_get_current_task_btf();
+	__u32 blind = 0, missed;
 
 	if (!counts)
 		return ~0u;
-	if (counts->missed)
-		blind = ~0u;
+	missed = counts->missed;
 	counts->missed = 0;
 	for (__u32 i = 0; i < RING_COUNTERS_MAX && i < counter_event_count; i++) {
-		struct bpf_perf_event_value total, passed;
-		__u32 counter = counter_terms[i].counter & (RING_COUNTERS_MAX - 1), turn, tries = 0;
+		__u32 counter = counter_terms[i].counter & (RING_COUNTERS_MAX - 1),
+		      source = counter_terms[i].source;
+		__u64 passed, now;
+		bool known = true;
 
-		do {
-			turn = *(volatile __u32 *)&counts->turn;
-			barrier();
-			total = counts->total[i];
-			counters__read(i, &now);
-			counters__add(&total, &counts->base[i], &now);
-			barrier();
-		} while (*(volatile __u32 *)&counts->turn != turn && ++tries < COUNTER_TRIES);
-		passed.counter = total.counter - counts->mark[i].counter;
-		passed.enabled = total.enabled - counts->mark[i].enabled;
-		passed.running = total.running - counts->mark[i].running;
-		counts->mark[i] = total;
-		if (tries == COUNTER_TRIES || !counters__scale(&passed))
+		if (source == RING_COUNTER_PERF) {
+			known = counters__passed(counts, i, &passed) && !missed;
+		} else {
+			if (source == RING_COUNTER_CLOCK)
+				known = counters__clock(counts, &now) && !missed;
+			else
+				now = counters__kept(task, source);
+			passed = now - counts->mark[i].counter;
+			counts->mark[i].counter = now;
+		}
+		if (!known)
 			blind |= 1u << counter;
-		counts->sum[counter] += counter_terms[i].minus ? -passed.counter : passed.counter;
+		counts->sum[counter] += counter_terms[i].minus ? -passed : passed;
 	}
 	return blind;
 }

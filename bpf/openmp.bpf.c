@@ -2,29 +2,14 @@
 /*
  * The uprobe programs: one per runtime, for all of its points, and one for the
  * program's own functions; the attach cookie says what the point stands for and where its operands are
- * (cookie.h). The scheduler's tracepoints write into the same rings (sched.bpf.h).
+ * (cookie.h). The scheduler's tracepoints (sched.bpf.h) and samples (sample.bpf.h) write into the same rings.
  */
 #include "bpf/libgomp.bpf.h"
 #include "bpf/libomp.bpf.h"
+#include "bpf/sample.bpf.h"
 #include "bpf/sched.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-/* Thread group to record; 0 = all. */
-const volatile __u32 target_tgid = 0;
-
-/*
- * Whether only the thread groups in `targets` are recorded: where the kernel's
- * links cannot tell processes apart and there may be several.
- */
-const volatile __u32 filtered = 0;
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1024);
-	__type(key, __u32);
-	__type(value, __u8);
-} targets SEC(".maps");
 
 /*
  * The readers fill `record`, which is then recorded; they may record further

@@ -55,6 +55,22 @@ __u32 enabled = 0;
 /* Set once anything was lost, so that the usual event does not look. */
 __u32 any_lost = 0;
 
+/* Thread group to record; 0 = all. */
+const volatile __u32 target_tgid = 0;
+
+/*
+ * Whether only the thread groups in `targets` are recorded: where the kernel's
+ * links cannot tell processes apart and there may be several.
+ */
+const volatile __u32 filtered = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, __u8);
+} targets SEC(".maps");
+
 /* What one event says besides when and where. */
 struct ring_record {
 	__u64 frame, key, site, extra;
@@ -156,7 +172,7 @@ static __noinline void ring__put_counters(struct ring_ctl *ctl, __u32 cpu, __u64
 		return;
 	counts = &state->counts;
 	if (state->off) {
-		counters__enter(counts);
+		counters__enter(counts, bpf_ktime_get_ns());
 		state->off = 0;
 		counts->missed = 1;
 	}

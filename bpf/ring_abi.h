@@ -88,6 +88,10 @@ enum ring_kind {
 	RING_ON_CPU = 39,   /* key since when it could have run, 0: since its RING_OFF_CPU */
 	RING_COUNTERS = 40, /* what counters of the thread read at its next event: frame, key and extra are
 			       the values of three, arg as RING_COUNTERS_ARG says; before that event */
+	RING_SAMPLE = 41, /* where the thread is: arg addresses, innermost first; key, frame and extra are the
+			     first three */
+	RING_SAMPLE_STACK = 42, /* of the thread's latest RING_SAMPLE: key, frame and extra are its addresses
+				   from number arg on */
 	RING_KIND_MAX
 };
 
@@ -96,13 +100,29 @@ enum ring_kind {
  * the thread's last reading is unknown, and the kind of the event that follows.
  */
 #define RING_COUNTERS_ARG(first, blind, kind) ((first) | (blind) << 8 | (kind) << 16)
-#define RING_COUNTERS_MAX 8 /* counters of a capture, and perf events that they are sums of */
+#define RING_COUNTERS_MAX 8 /* counters of a capture, and events that they are sums of */
 #define RING_COUNTERS_EACH 3
 
-/* A perf event's part in a counter, which is a sum of events: it is added, or taken off. */
+#define RING_STACK_MAX 63 /* addresses of a sample */
+#define RING_STACK_EACH 3
+
+/* Who counts an event: a perf event on each CPU, or the kernel for each thread whether anybody asks or not.
+ */
+enum ring_counter_source {
+	RING_COUNTER_PERF = 0,
+	RING_COUNTER_CLOCK = 1, /* ns on a CPU */
+	RING_COUNTER_FAULTS = 2,
+	RING_COUNTER_MINOR_FAULTS = 3,
+	RING_COUNTER_MAJOR_FAULTS = 4,
+	RING_COUNTER_SWITCHES = 5,
+	RING_COUNTER_MIGRATIONS = 6,
+};
+
+/* An event's part in a counter, which is a sum of events: it is added, or taken off. */
 struct ring_counter_term {
 	RING_U32 counter;
 	RING_U32 minus;
+	RING_U32 source; /* enum ring_counter_source */
 };
 
 /* Why a thread left its CPU. */
@@ -227,13 +247,14 @@ enum ring_loss {
 	RING_LOSS_FAULT = 1,   /* recorded, but a user page could not be read */
 	RING_LOSS_STORAGE = 2, /* per-thread state could not be allocated */
 	RING_LOSS_BODY = 3,    /* a body began of whose construct nothing was seen before */
-	RING_LOSS_MAX = 4
+	RING_LOSS_SAMPLE = 4,  /* no free slot for a sample or the rest of its stack */
+	RING_LOSS_MAX = 5
 };
 
 struct ring_ctl {
 	RING_U64 head; /* producers */
 	RING_U64 loss[RING_LOSS_MAX];
-	RING_U64 pad_producer[11];
+	RING_U64 pad_producer[10];
 	RING_U64 tail; /* consumer */
 	RING_U64 pad_consumer[15];
 };

@@ -27,6 +27,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
@@ -37,6 +38,7 @@ enum {
 };
 
 enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
+enum { BPF_F_USER_STACK = 1 << 8 };
 
 struct bpf_perf_event_value {
 	__u64 counter;
@@ -71,13 +73,28 @@ struct pt_regs {
 	unsigned long ss;
 };
 
+struct bpf_perf_event_data {
+	struct pt_regs regs;
+	__u64 sample_period;
+	__u64 addr;
+};
+
 struct thread_struct {
 	unsigned long fsbase;
 };
 
+struct sched_entity {
+	__u64 nr_migrations;
+};
+
 struct task_struct {
+	struct sched_entity se;
 	int pid;
 	int tgid;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	unsigned long min_flt;
+	unsigned long maj_flt;
 	char comm[16];
 	struct thread_struct thread;
 };

@@ -75,7 +75,7 @@ int render__page(const struct grain_graph *graph, const struct render_opts *opts
 
 /*
  * A report by the name of its format: svg, dot, html, or what the analysis
- * or export.h writes: json, csv, graphml, groups, perfetto. As render__graph;
+ * or export.h writes: json, csv, folded, graphml, groups, perfetto. As render__graph;
  * -EINVAL for another name.
  */
 int render__report(const struct grain_graph *graph, const char *format, const struct render_opts *opts,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reports by the names of their formats. */
 #include "analysis/grain_export.h"
+#include "analysis/grain_samples.h"
 #include "analysis/grain_groups.h"
 #include "render/export.h"
 #include "render/render.h"
@@ -35,6 +36,7 @@ static const struct format {
 	{"perfetto", NULL},
 	{"json", grain_graph__write_grains_json},
 	{"csv", grain_graph__write_csv},
+	{"folded", grain_graph__write_folded},
 	{"graphml", write_graphml},
 	{"groups", write_groups},
 };

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The text summary: the verdict in five lines, the advice in full, then tables. */
+#include "analysis/grain_samples.h"
 #include "render/summary.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LEAST_COLUMNS 60
@@ -158,6 +160,32 @@ static void verdict_worst(const struct summary *s)
 	wrap(s, "  do", "1", cure, 2, false);
 }
 
+/* A recording without tasks and loops: where the program is says more than what it lacks. */
+static bool verdict_sampled(const struct summary *s)
+{
+	const struct grain_hot_opts opts = {.profile = SIZE_MAX, .problem = -1};
+	struct grain_hot *hot;
+	char name[200], line[400];
+	uint64_t samples;
+	size_t count;
+
+	if (strcmp(grain_graph__info(s->graph)->source, "samples") ||
+	    grain_graph__hot(s->graph, &opts, &hot, &count, &samples))
+		return false;
+	if (count) {
+		format__clean(name, sizeof(name), hot[0].function, 60);
+		snprintf(line, sizeof(line), "Sampled: %.0f %% of %s samples were in %s.",
+			 100.0 * (double)hot[0].self / (double)samples, format__count(samples).text, name);
+	} else {
+		snprintf(line, sizeof(line), "Sampled, but it was on no CPU when it was asked.");
+	}
+	put(s, "1", line);
+	put(s, "", "  why    below: hot functions; tasks and loops were not recorded");
+	put(s, "", "  do     record with --sample for hot lines by task and loop");
+	free(hot);
+	return true;
+}
+
 static void verdict_none(const struct summary *s)
 {
 	uint64_t flagged = 0;
@@ -169,6 +197,8 @@ static void verdict_none(const struct summary *s)
 		grain_graph__problem(s->graph, (enum grain_problem)p, &summary);
 		flagged += summary.available ? summary.grains : 0;
 	}
+	if (verdict_sampled(s))
+		return;
 	if (!grain_graph__totals(s->graph)->grains) {
 		put(s, "1", "No grains: no explicit task, loop or sections were seen.");
 		put(s, "",
@@ -284,6 +314,7 @@ int render__summary(const struct grain_graph *graph, const struct render_text_op
 	summary__scheduler(&s);
 	summary__counters(&s);
 	summary__definitions(&s);
+	summary__samples(&s);
 	summary__tasks(&s);
 	summary__waits(&s);
 	summary__whatif(&s, opts->questions, opts->question_count);

@@ -47,6 +47,7 @@ void summary__parallelism(struct summary *summary);
 void summary__threads(struct summary *summary);
 void summary__scheduler(struct summary *summary);
 void summary__counters(struct summary *summary);
+void summary__samples(struct summary *summary);
 void summary__definitions(struct summary *summary);
 /* `count` questions, then the usual ones (grain_whatif.h). */
 void summary__whatif(struct summary *summary, const struct grain_whatif_question *questions, size_t count);

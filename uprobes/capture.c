@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "uprobes/capture.h"
 #include "uprobes/probe_links.h"
+#include "uprobes/sampling.h"
 
 #include "bpf/openmp.skel.h"
 
@@ -24,6 +25,9 @@ struct capture {
 	char scheduler_absent[160]; /* "": it is followed */
 	struct counter_set counters;
 	struct counter_fds *counter_fds; /* NULL: no counters */
+	unsigned int sample_hz;
+	struct sampling *sampling; /* NULL: no samples */
+	char sampling_absent[256]; /* why, "": they were not asked for */
 	unsigned cpus;
 	uint32_t slots;
 	struct ring_ctl *ctl;
@@ -51,6 +55,7 @@ void capture__free(struct capture *capture)
 		return;
 	capture__disable(capture);
 	probe_links__free(capture->links);
+	sampling__stop(capture->sampling);
 	if (capture->ctl)
 		munmap(capture->ctl, capture->ctl_bytes);
 	if (capture->events)
@@ -112,6 +117,7 @@ static void describe_counters(struct capture *capture)
 
 	skeleton->rodata->counter_count = counters_to_be_had(set);
 	skeleton->rodata->counter_event_count = (uint32_t)set->event_count;
+	skeleton->rodata->counter_perf_count = (uint32_t)set->perf_count;
 	skeleton->rodata->counter_cpus = capture->cpus;
 	for (size_t i = 0; i < set->event_count; i++)
 		skeleton->rodata->counter_terms[i] = set->events[i].term;
@@ -122,7 +128,7 @@ static int give_counters(struct capture *capture)
 	const struct bpf_map *map = capture->skeleton->maps.counter_events;
 	int r = 0;
 
-	for (uint32_t key = 0; !r && key < capture->counters.event_count * capture->cpus; key++) {
+	for (uint32_t key = 0; !r && key < capture->counters.perf_count * capture->cpus; key++) {
 		int fd = counter_fds__get(capture->counter_fds, key / capture->cpus, key % capture->cpus);
 
 		if (fd >= 0)
@@ -135,7 +141,7 @@ static int load_programs(struct capture *capture, struct uprobes_error *err)
 {
 	struct openmp_bpf *skeleton = openmp_bpf__open();
 	bool scheduler = !capture->scheduler_absent[0];
-	size_t events = capture->counters.event_count;
+	size_t events = capture->counters.perf_count;
 	int r;
 
 	if (!skeleton)
@@ -143,6 +149,8 @@ static int load_programs(struct capture *capture, struct uprobes_error *err)
 	capture->skeleton = skeleton;
 	bpf_program__set_autoload(skeleton->progs.sched_switch, scheduler);
 	bpf_program__set_autoload(skeleton->progs.sched_wakeup, scheduler);
+	bpf_program__set_autoload(skeleton->progs.sample, capture->sample_hz > 0);
+	skeleton->rodata->sample_followed = !capture->several && !capture->pid;
 	skeleton->rodata->follow_threads = scheduler;
 	skeleton->rodata->target_tgid = (uint32_t)capture->pid;
 	skeleton->rodata->filtered = capture->several && !probe_links__filter_by_process(capture->multi);
@@ -221,6 +229,17 @@ static int follow_scheduler(struct capture *capture, struct uprobes_error *err)
 	return load_programs(capture, err);
 }
 
+/* Without samples the rest goes on. */
+static void start_sampling(struct capture *capture)
+{
+	struct uprobes_error why;
+
+	if (capture->sample_hz && sampling__start(capture->skeleton->progs.sample, capture->sample_hz,
+						  capture->cpus, &capture->sampling, &why))
+		snprintf(capture->sampling_absent, sizeof(capture->sampling_absent), "%.*s",
+			 (int)sizeof(capture->sampling_absent) - 1, why.text);
+}
+
 static void *map_pages(const struct bpf_map *map, size_t bytes)
 {
 	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
@@ -267,6 +286,7 @@ int capture__open(const struct capture_opts *opts, struct capture **out, struct 
 	libbpf_set_print(keep_message);
 	capture->pid = opts->several ? 0 : opts->pid;
 	capture->several = opts->several;
+	capture->sample_hz = opts->sample_hz;
 	if (!opts->scheduler)
 		snprintf(capture->scheduler_absent, sizeof(capture->scheduler_absent),
 			 "it was not asked for");
@@ -301,6 +321,7 @@ int capture__open(const struct capture_opts *opts, struct capture **out, struct 
 			 capture->event_bytes >> 20, strerror(-r));
 		goto out;
 	}
+	start_sampling(capture);
 	*out = capture;
 	return 0;
 out:
@@ -346,7 +367,7 @@ int capture__add_process(struct capture *capture, pid_t pid, struct uprobes_erro
 	const uint8_t value = 1;
 	int r = 0;
 
-	if (capture->skeleton->rodata->filtered)
+	if (capture->skeleton->rodata->filtered || capture->sample_hz)
 		r = bpf_map__update_elem(capture->skeleton->maps.targets, &key, sizeof(key), &value,
 					 sizeof(value), BPF_ANY);
 	if (r) {
@@ -366,7 +387,7 @@ void capture__drop_process(struct capture *capture, pid_t pid)
 {
 	const uint32_t key = (uint32_t)pid;
 
-	if (capture->skeleton->rodata->filtered)
+	if (capture->skeleton->rodata->filtered || capture->sample_hz)
 		bpf_map__delete_elem(capture->skeleton->maps.targets, &key, sizeof(key), 0);
 	probe_links__drop_process(capture->links, pid);
 }
@@ -390,6 +411,15 @@ const char *capture__method_name(const struct capture *capture)
 const char *capture__scheduler_absent(const struct capture *capture)
 {
 	return capture->scheduler_absent[0] ? capture->scheduler_absent : NULL;
+}
+
+void capture__sampling(const struct capture *capture, struct capture_sampling *out)
+{
+	*out = (struct capture_sampling){
+		.hz = capture->sample_hz,
+		.clock = capture->sampling ? sampling__clock(capture->sampling) : NULL,
+		.why = capture->sampling_absent,
+	};
 }
 
 const struct counter_set *capture__counters(const struct capture *capture)
@@ -472,5 +502,6 @@ void capture__losses(const struct capture *capture, struct capture_losses *out)
 		out->read_faults += __atomic_load_n(&ctl->loss[RING_LOSS_FAULT], __ATOMIC_RELAXED);
 		out->storage += __atomic_load_n(&ctl->loss[RING_LOSS_STORAGE], __ATOMIC_RELAXED);
 		out->bodies += __atomic_load_n(&ctl->loss[RING_LOSS_BODY], __ATOMIC_RELAXED);
+		out->samples += __atomic_load_n(&ctl->loss[RING_LOSS_SAMPLE], __ATOMIC_RELAXED);
 	}
 }

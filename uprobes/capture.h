@@ -30,6 +30,7 @@ struct capture_opts {
 	enum capture_method method;
 	bool scheduler;			    /* also when the threads that give events are off their CPUs */
 	const struct counter_set *counters; /* NULL: none; needs the scheduler */
+	unsigned int sample_hz;		    /* so often a second each CPU is asked where it is; 0: never */
 	uint32_t slots_per_cpu;		    /* power of two; 0 = default */
 };
 
@@ -64,6 +65,13 @@ const char *capture__method_name(const struct capture *capture); /* "uprobe_mult
 /* NULL when the scheduler is followed, else why it is not. */
 const char *capture__scheduler_absent(const struct capture *capture);
 
+struct capture_sampling {
+	unsigned int hz;   /* 0: it was not asked for */
+	const char *clock; /* "cycles" or "cpu-clock"; NULL: there are no samples */
+	const char *why;   /* for that reason */
+};
+void capture__sampling(const struct capture *capture, struct capture_sampling *out);
+
 /* What became of those that were asked for; those that can be had come first, numbered as in RING_COUNTERS.
  */
 const struct counter_set *capture__counters(const struct capture *capture);
@@ -85,7 +93,7 @@ typedef int (*capture_events_fn)(void *ctx, unsigned cpu, const struct ring_even
 long capture__poll(struct capture *capture, capture_events_fn on_events, void *ctx);
 
 struct capture_losses {
-	uint64_t ring_full, read_faults, storage, overwritten, bodies; /* enum ring_loss */
+	uint64_t ring_full, read_faults, storage, overwritten, bodies, samples; /* enum ring_loss */
 };
 void capture__losses(const struct capture *capture, struct capture_losses *out);
 

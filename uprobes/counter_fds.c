@@ -132,7 +132,7 @@ int counter_fds__open(struct counter_set *set, unsigned int cpus, struct counter
 	fds->cpus = cpus;
 	for (size_t k = 0; k < count; k++)
 		fds->fd[k] = -1;
-	while (i < set->event_count) {
+	while (i < set->perf_count) {
 		uint32_t counter = set->events[i].term.counter;
 		int error = open_on_all(fds, i, &set->events[i]);
 

@@ -82,6 +82,25 @@ static int read_counter(char *line, struct counter_set *set)
 	return 0;
 }
 
+/* Where the kernel keeps the count for each thread; kernel and user mode are counted as one there. */
+static uint32_t source_of(const struct counter_event *e)
+{
+	static const uint32_t sources[] = {
+		[PERF_COUNT_SW_CPU_CLOCK] = RING_COUNTER_CLOCK,
+		[PERF_COUNT_SW_TASK_CLOCK] = RING_COUNTER_CLOCK,
+		[PERF_COUNT_SW_PAGE_FAULTS] = RING_COUNTER_FAULTS,
+		[PERF_COUNT_SW_PAGE_FAULTS_MIN] = RING_COUNTER_MINOR_FAULTS,
+		[PERF_COUNT_SW_PAGE_FAULTS_MAJ] = RING_COUNTER_MAJOR_FAULTS,
+		[PERF_COUNT_SW_CONTEXT_SWITCHES] = RING_COUNTER_SWITCHES,
+		[PERF_COUNT_SW_CPU_MIGRATIONS] = RING_COUNTER_MIGRATIONS,
+	};
+
+	if (e->type != PERF_TYPE_SOFTWARE || e->exclude_user || e->exclude_kernel ||
+	    e->config >= sizeof(sources) / sizeof(*sources))
+		return RING_COUNTER_PERF;
+	return sources[e->config];
+}
+
 static int read_event(const char *line, struct counter_set *set)
 {
 	struct counter_event *e = &set->events[set->event_count];
@@ -92,14 +111,32 @@ static int read_event(const char *line, struct counter_set *set)
 	    sscanf(line, "%" SCNu32 "\t%" SCNu32 "\t%" SCNu32 "\t%" SCNx64 "\t%" SCNx64 "\t%" SCNx64 "\t%u%n",
 		   &e->term.counter, &e->term.minus, &e->type, &e->config, &e->config1, &e->config2, &exclude,
 		   &used) != 7 ||
-	    line[used] || e->term.counter >= set->counter_count || e->term.minus > 1 || exclude > 7 ||
+	    line[used] || e->term.counter >= set->counter_count ||
+	    (set->event_count && e->term.counter < e[-1].term.counter) || e->term.minus > 1 || exclude > 7 ||
 	    set->counters[e->term.counter].absent[0] || !is_allowed(e->type))
 		return -EBADMSG;
 	e->exclude_user = exclude & 1;
 	e->exclude_kernel = exclude & 2;
 	e->exclude_hypervisor = exclude & 4;
+	e->term.source = source_of(e);
 	set->event_count++;
 	return 0;
+}
+
+/* Perf events first; otherwise in the order of their counters. */
+static void sort_events(struct counter_set *set)
+{
+	struct counter_event sorted[RING_COUNTERS_MAX];
+	size_t n = 0;
+
+	for (int kept = 0; kept < 2; kept++) {
+		for (size_t i = 0; i < set->event_count; i++)
+			if ((set->events[i].term.source != RING_COUNTER_PERF) == kept)
+				sorted[n++] = set->events[i];
+		if (!kept)
+			set->perf_count = n;
+	}
+	memcpy(set->events, sorted, n * sizeof(*sorted));
 }
 
 int counter_set__read(const char *text, struct counter_set *out)
@@ -116,6 +153,8 @@ int counter_set__read(const char *text, struct counter_set *out)
 		else if (*line)
 			error = -EBADMSG;
 	}
+	if (!error)
+		sort_events(out);
 	free(copy);
 	return error;
 }
@@ -128,4 +167,5 @@ void counter_set__drop_events(struct counter_set *set, size_t counter)
 		if (set->events[i].term.counter != counter)
 			set->events[kept++] = set->events[i];
 	set->event_count = kept;
+	sort_events(set);
 }

@@ -18,7 +18,7 @@ struct counter {
 	char absent[160]; /* why it cannot be had, "": it can */
 };
 
-/* See perf_event_open(2). */
+/* See perf_event_open(2). What the kernel counts of each thread anyway is read there (the term's source). */
 struct counter_event {
 	struct ring_counter_term term;
 	uint32_t type;
@@ -28,6 +28,7 @@ struct counter_event {
 
 struct counter_set {
 	size_t counter_count, event_count;
+	size_t perf_count; /* of the events, which come first: RING_COUNTER_PERF */
 	struct counter counters[RING_COUNTERS_MAX];
 	struct counter_event events[RING_COUNTERS_MAX];
 };
@@ -42,7 +43,7 @@ int counter_set__read(const char *text, struct counter_set *out);
 void counter_set__drop_events(struct counter_set *set, size_t counter);
 
 /*
- * Those events on every CPU that is online, whatever runs there. Counters of
+ * The perf events on every CPU that is online, whatever runs there. Counters of
  * which an event cannot be opened become absent; counters that can be had come
  * first in the set then.
  */
@@ -50,7 +51,8 @@ struct counter_fds;
 int counter_fds__open(struct counter_set *set, unsigned int cpus, struct counter_fds **out);
 /* The descriptor of an event on a CPU, -1: there is none. */
 int counter_fds__get(const struct counter_fds *fds, size_t event, unsigned int cpu);
-/* Which part of the time the event was counted, on all CPUs together: below 1 where others had the PMU. */
+/* Which part of the time the event was counted, on all CPUs together: below 1 where others had the PMU; 1 of
+ * those that are no perf events. */
 double counter_fds__share(const struct counter_fds *fds, size_t event);
 void counter_fds__free(struct counter_fds *fds); /* accepts NULL */
 

@@ -9,6 +9,18 @@
 #define LONGEST_NAP_MS 256
 /* A job should end soon after its process; one that does not is ended by hand. */
 #define PATIENCE_MS 10000
+/* Not a whole number of times in what else happens ten or a hundred times a second. */
+#define DEFAULT_HZ 99
+
+bool profile__parse_hz(const char *text, unsigned int *hz)
+{
+	uint64_t value = DEFAULT_HZ;
+
+	if (text && (!ctl__parse_number(text, CTL_SAMPLE_HZ_MAX, &value) || !value))
+		return false;
+	*hz = (unsigned int)value;
+	return true;
+}
 
 static int add_names(json_t *body, const char *names)
 {
@@ -38,7 +50,12 @@ enum ctl_exit profile__start(const char *socket, const struct profile_request *r
 		snprintf(why, 512, "the names of counters are no text in UTF-8");
 		return CTL_USAGE;
 	}
-
+	if (body && request->sample_hz &&
+	    (json_object_set_new(body, "sample_hz", json_integer(request->sample_hz)) ||
+	     (request->samples_only && json_object_set_new(body, "tasks", json_false())))) {
+		json_decref(body);
+		body = NULL;
+	}
 	if (!body) {
 		snprintf(why, 512, "out of memory");
 		return CTL_FAILED;

@@ -21,6 +21,7 @@ static const struct {
 	{"html", REPORT_HTML, "html"},
 	{"graphml", REPORT_GRAPHML, "graphml"},
 	{"csv", REPORT_CSV, "csv"},
+	{"folded", REPORT_FOLDED, "folded"},
 	{"groups", REPORT_GROUPS, "json"},
 };
 
@@ -140,7 +141,8 @@ static void set_format(struct report_options *options, const char *name, const s
 			options->missing = formats[i].name;
 		return;
 	}
-	argp_error(state, "there is no format '%s'; use svg, html, dot, graphml, json, csv or groups", name);
+	argp_error(state, "there is no format '%s'; use svg, html, dot, graphml, json, csv, folded or groups",
+		   name);
 }
 
 error_t render_output__parse_report(int key, char *arg, struct argp_state *state)

@@ -11,6 +11,8 @@
 struct attach_options {
 	uint64_t pid, duration_s;
 	const char *counters;
+	unsigned int sample_hz;
+	bool samples_only;
 	bool fast;
 };
 
@@ -25,6 +27,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'c':
 		options->counters = arg;
+		return 0;
+	case 'S':
+		options->samples_only = true;
+		/* fall through */
+	case 's':
+		if (!profile__parse_hz(arg, &options->sample_hz))
+			argp_error(state, "--sample and --sample-only take 1 to %d times a second, not '%s'",
+				   CTL_SAMPLE_HZ_MAX, arg);
 		return 0;
 	case 'f':
 		options->fast = true;
@@ -48,6 +58,8 @@ int verb__attach(struct ctl *ctl, int argc, char **argv)
 	static const struct argp_option option_list[] = {
 		{"duration", 't', "SECONDS", 0, "Stop after so long; the process runs on", 0},
 		{"counters", 'c', "NAMES", 0, "Count these for each task and chunk: " CTL_COUNTERS_HELP, 0},
+		{"sample", 's', "HZ", OPTION_ARG_OPTIONAL, CTL_SAMPLE_HELP, 0},
+		{"sample-only", 'S', "HZ", OPTION_ARG_OPTIONAL, CTL_SAMPLE_ONLY_HELP, 0},
 		{"fast", 'f', NULL, OPTION_HIDDEN, "", 0},
 		{0},
 	};
@@ -82,13 +94,15 @@ int verb__attach(struct ctl *ctl, int argc, char **argv)
 	result = profile__start(socket,
 				&(struct profile_request){.pid = (pid_t)options.pid,
 							  .duration_s = options.duration_s,
-							  .counters = options.counters},
+							  .counters = options.counters,
+							  .sample_hz = options.sample_hz,
+							  .samples_only = options.samples_only},
 				&job, why);
 	if (result != CTL_DONE) {
 		private_daemon__stop(&daemon);
 		return ctl__fail(ctl, result, "%s", why);
 	}
-	if (!strcmp(job.state, "waiting"))
+	if (!strcmp(job.state, "waiting") && !options.samples_only)
 		ctl__say(ctl, "process %llu has no OpenMP runtime yet; recording starts when it loads one",
 			 (unsigned long long)options.pid);
 	printf("job %llu\n", (unsigned long long)job.number);

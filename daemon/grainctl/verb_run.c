@@ -15,6 +15,8 @@
 struct run_options {
 	char **argv; /* of the program */
 	const char *counters;
+	unsigned int sample_hz;
+	bool samples_only;
 	bool fast;
 };
 
@@ -25,6 +27,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'c':
 		options->counters = arg;
+		return 0;
+	case 'S':
+		options->samples_only = true;
+		/* fall through */
+	case 's':
+		if (!profile__parse_hz(arg, &options->sample_hz))
+			argp_error(state, "--sample and --sample-only take 1 to %d times a second, not '%s'",
+				   CTL_SAMPLE_HZ_MAX, arg);
 		return 0;
 	case 'f':
 		options->fast = true;
@@ -204,7 +214,9 @@ static int run(struct ctl *ctl, const struct run_options *options, const char *s
 		result = profile__start(socket,
 					&(struct profile_request){.pid = launch.pid,
 								  .at_start = launch.state == LAUNCH_AT_ENTRY,
-								  .counters = options->counters},
+								  .counters = options->counters,
+								  .sample_hz = options->sample_hz,
+								  .samples_only = options->samples_only},
 					&job, why);
 	else
 		snprintf(why, sizeof(why), "%s", launch.why);
@@ -234,6 +246,8 @@ int verb__run(struct ctl *ctl, int argc, char **argv)
 {
 	static const struct argp_option option_list[] = {
 		{"counters", 'c', "NAMES", 0, "Count these for each task and chunk: " CTL_COUNTERS_HELP, 0},
+		{"sample", 's', "HZ", OPTION_ARG_OPTIONAL, CTL_SAMPLE_HELP, 0},
+		{"sample-only", 'S', "HZ", OPTION_ARG_OPTIONAL, CTL_SAMPLE_ONLY_HELP, 0},
 		{"fast", 'f', NULL, OPTION_HIDDEN, "", 0},
 		{0},
 	};

@@ -91,13 +91,13 @@ int attach__add(struct capture *capture, const struct runtime_file *runtime, boo
 	return 0;
 }
 
-int attach__open(bool several, const struct counter_set *counters, struct attachment *out,
-		 struct failure *failure)
+int attach__open(bool several, const struct job *job, struct attachment *out, struct failure *failure)
 {
 	const struct capture_opts opts = {.several = several,
 					  .method = CAPTURE_AUTO,
 					  .scheduler = true,
-					  .counters = counters};
+					  .counters = job->counters,
+					  .sample_hz = job->sample_hz};
 	struct uprobes_error err = {.text = ""};
 	struct attachment made = {0};
 	int error = capture__open(&opts, &made.capture, &err);
@@ -109,6 +109,14 @@ int attach__open(bool several, const struct counter_set *counters, struct attach
 		made.ns_per_event = 0;
 	*out = made;
 	return 0;
+}
+
+void attach__describe(const struct capture *capture, struct recorder_capture *out)
+{
+	out->method = capture__method_name(capture);
+	out->scheduler_absent = capture__scheduler_absent(capture);
+	out->counters = capture__counters(capture);
+	capture__sampling(capture, &out->sampling);
 }
 
 void attach__tell_shares(const struct capture *capture, struct recorder *recorder)

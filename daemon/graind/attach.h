@@ -3,6 +3,7 @@
 #ifndef GRAIND_ATTACH_H
 #define GRAIND_ATTACH_H
 
+#include "daemon/graind/job.h"
 #include "daemon/graind/jobs.h"
 #include "daemon/graind/recorder.h"
 #include "uprobes/capture.h"
@@ -26,10 +27,12 @@ int attach__system(struct runtime_file runtimes[2]);
 
 /*
  * A capture without files and processes, for several processes or for every
- * one; `counters` may be NULL. 0, or -1 with *failure set.
+ * one, of what the job asks for. 0, or -1 with *failure set.
  */
-int attach__open(bool several, const struct counter_set *counters, struct attachment *out,
-		 struct failure *failure);
+int attach__open(bool several, const struct job *job, struct attachment *out, struct failure *failure);
+
+/* What a record says of its capture: that of the runtime and of times is the caller's. */
+void attach__describe(const struct capture *capture, struct recorder_capture *out);
 
 /*
  * One more file for an open capture: plans and attaches. `bodies` becomes true when its

@@ -34,6 +34,8 @@ struct job {
 	bool at_start;
 	uint64_t duration_s;
 	struct counter_set *counters; /* NULL: none */
+	unsigned int sample_hz;	      /* 0: no samples */
+	bool samples_only;	      /* no runtime is probed */
 	struct process process;
 	/* Under the registry's lock. */
 	enum job_reason stop; /* wanted by a request */

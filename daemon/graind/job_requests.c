@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What clients ask of jobs; jobs.c keeps them, job_run.c runs them. */
 #include "daemon/graind/counter_names.h"
+#include "uprobes/sampling.h"
 #include "daemon/graind/job.h"
 #include "daemon/graind/listen.h"
 #include "daemon/graind/log.h"
@@ -99,6 +100,11 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 		return failure__set(failure, 503, "graind is out of memory");
 	if (request->duration_s > MAX_DURATION_S)
 		error = failure__set(failure, 400, "duration_s is more than a hundred years");
+	else if (request->sample_hz > SAMPLE_HZ_MAX)
+		error = failure__set(failure, 400, "sample_hz is more than %d", SAMPLE_HZ_MAX);
+	else if (request->samples_only && (!request->sample_hz || !request->pid || request->counters))
+		error = failure__set(failure, 400,
+				     "\"tasks\":false goes with a pid and sample_hz, and without counters");
 	else if (!request->pid && request->peer != 0)
 		error = failure__set(failure, 403, "only root may profile every process; give a pid");
 	if (!error && request->pid)
@@ -118,6 +124,8 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	job->at_start = request->at_start;
 	job->duration_s = request->duration_s;
 	job->counters = counters;
+	job->sample_hz = request->sample_hz;
+	job->samples_only = request->samples_only;
 	job->awaited = true;
 	pthread_mutex_lock(&jobs->lock);
 	error = job__start_thread(request->pid ? job_run__thread : session__thread, job);

@@ -43,6 +43,8 @@ struct job_request {
 	bool at_start;
 	uint64_t duration_s;	/* 0: until it ends */
 	const json_t *counters; /* array of names, or NULL */
+	unsigned int sample_hz; /* 0: no samples */
+	bool samples_only;	/* tasks and loops are not recorded */
 };
 
 /* These return 0, or -1 with *failure set. */

@@ -62,14 +62,12 @@ static void show_begin(struct job_view *view, const void *ctx)
 int member__begin(struct member *member, const struct member_start *start, const struct capture *capture,
 		  struct failure *failure)
 {
-	const struct recorder_capture about = {
+	struct recorder_capture about = {
 		.runtime = start->runtime,
-		.method = start->method,
 		.ns_per_event = start->ns_per_event,
 		.attach_ns = start->attach_ns,
 		.late = start->late,
-		.scheduler_absent = capture__scheduler_absent(capture),
-		.counters = capture__counters(capture),
+		.samples_only = start->samples_only,
 	};
 	struct job *job = member->job;
 	struct begun begun = {&job->process, start};
@@ -78,6 +76,7 @@ int member__begin(struct member *member, const struct member_start *start, const
 
 	if (!now)
 		return failure__set(failure, 503, "graind is out of memory");
+	attach__describe(capture, &about);
 
 	/* Fresh: since it was looked at first it may have executed another program, or ended. */
 	if (process__read(job->process.pid, now) == 0 && now->exe[0])
@@ -180,6 +179,7 @@ void member__close(struct member *member, enum job_reason reason, const struct c
 		   const char *error)
 {
 	struct ending *ending;
+	struct capture_losses lost;
 	const struct ending shown = {.reason = reason, .error = member->recorder ? NULL : error};
 
 	if (member->fleeting && (!member->recorder || !recorder__counts(member->recorder)->events)) {
@@ -192,6 +192,8 @@ void member__close(struct member *member, enum job_reason reason, const struct c
 	if (member->recorder) {
 		drain_pace__show(&member->pace, member->recorder, capture, &member->before);
 		attach__tell_shares(capture, member->recorder);
+		capture__losses(capture, &lost);
+		recorder__lost_samples(member->recorder, lost.samples - member->before.samples);
 	}
 	job__change(member->job, show_ending, &shown);
 	if (ending) {

@@ -21,7 +21,7 @@ struct member_start {
 	const char *runtime, *method;
 	double ns_per_event;
 	uint64_t attach_ns;
-	bool late;
+	bool late, samples_only;
 };
 
 /*

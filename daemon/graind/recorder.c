@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/recorder.h"
 #include "daemon/common/job_store.h"
+#include "daemon/graind/kernel_symbols.h"
 #include "daemon/graind/machine.h"
 #include "daemon/graind/modules.h"
 #include "daemon/graind/symbols.h"
@@ -25,9 +26,11 @@ struct recorder {
 	struct process process;
 	struct trace_writer *writer;
 	struct site_set sites, idents;
+	struct site_set addresses; /* empty without samples */
 	struct module_table modules;
 	struct ring_to_trace ring;
 	size_t sites_seen;     /* of sites.list, whose module was looked for */
+	size_t addresses_seen; /* likewise of addresses.list */
 	size_t idents_seen;    /* of idents.list, whose text was read */
 	size_t modules_told;   /* of modules, whose line is in the trace */
 	uint64_t refreshed_ns; /* when the mappings were read last */
@@ -164,8 +167,9 @@ static int tell_capture(struct recorder *recorder, const struct recorder_capture
 		snprintf(scheduler, sizeof(scheduler), "scheduler=0 scheduler_why=%s", quoted);
 	}
 	return trace_writer__textf(recorder->writer,
-				   "@capture source=uprobes method=%s%s attach_ns=%" PRIu64 " late=%d %s",
-				   capture->method, costs, capture->attach_ns, capture->late, scheduler);
+				   "@capture source=%s method=%s%s attach_ns=%" PRIu64 " late=%d %s",
+				   capture->samples_only ? "samples" : "uprobes", capture->method, costs,
+				   capture->attach_ns, capture->late, scheduler);
 }
 
 static int tell_counters(struct recorder *recorder, const struct counter_set *set)
@@ -193,6 +197,32 @@ void recorder__share(struct recorder *recorder, size_t counter, double share)
 							 counter, share));
 }
 
+/* Also why there are none. */
+static int tell_sampling(struct recorder *recorder, const struct recorder_capture *capture)
+{
+	const struct capture_sampling *sampling = &capture->sampling;
+	char why[520];
+	int error;
+
+	if (!sampling->hz)
+		return 0;
+	trace_writer__quote(sampling->why, why, sizeof(why));
+	if (!sampling->clock)
+		return trace_writer__textf(recorder->writer, "@sampling hz=%u why=%s", sampling->hz, why);
+	error = site_set__init(&recorder->addresses);
+	if (error)
+		return error;
+	recorder->ring.addresses = &recorder->addresses;
+	return trace_writer__textf(recorder->writer, "@sampling hz=%u clock=%s", sampling->hz,
+				   sampling->clock);
+}
+
+void recorder__lost_samples(struct recorder *recorder, uint64_t count)
+{
+	if (count)
+		keep_error(recorder, trace_writer__textf(recorder->writer, "@sampling lost=%" PRIu64, count));
+}
+
 int recorder__begin(struct recorder *recorder, const struct recorder_capture *capture)
 {
 	int error = tell_process(recorder, capture->runtime);
@@ -201,6 +231,8 @@ int recorder__begin(struct recorder *recorder, const struct recorder_capture *ca
 		error = tell_capture(recorder, capture);
 	if (!error)
 		error = tell_counters(recorder, capture->counters);
+	if (!error)
+		error = tell_sampling(recorder, capture);
 	if (error)
 		return error;
 	refresh_modules(recorder);
@@ -214,12 +246,14 @@ void recorder__feed(struct recorder *recorder, unsigned int cpu, const struct ri
 }
 
 /* Files are opened while the process still leads to them. */
-static void look_at_new_sites(struct recorder *recorder)
+static void look_at_new(struct recorder *recorder, const struct site_set *set, size_t *seen)
 {
-	while (recorder->sites_seen < recorder->sites.count) {
-		uint64_t address = recorder->sites.list[recorder->sites_seen].address;
+	for (; *seen < set->count; ++*seen) {
+		uint64_t address = set->list[*seen].address;
 		struct module *module = module_table__find(&recorder->modules, address);
 
+		if (kernel_symbols__is_kernel(address))
+			continue;
 		if (!module && now_ns() - recorder->refreshed_ns < REFRESH_NS)
 			return;
 		if (!module) {
@@ -228,8 +262,13 @@ static void look_at_new_sites(struct recorder *recorder)
 		}
 		if (module && !module->opened && still_the_same(recorder))
 			module_table__open(&recorder->modules, module, recorder->process.pid);
-		recorder->sites_seen++;
 	}
+}
+
+static void look_at_new_sites(struct recorder *recorder)
+{
+	look_at_new(recorder, &recorder->sites, &recorder->sites_seen);
+	look_at_new(recorder, &recorder->addresses, &recorder->addresses_seen);
 }
 
 /*
@@ -301,7 +340,11 @@ int recorder__finish(struct recorder *recorder, const char *reason, const struct
 	look_at_new_sites(recorder);
 	keep_error(recorder, trace_writer__flush(recorder->writer));
 	keep_error(recorder,
-		   symbols__write(recorder->writer, &recorder->sites, &recorder->idents, &recorder->modules,
+		   symbols__write(recorder->writer,
+				  &(struct symbols_asked){.sites = &recorder->sites,
+							  .idents = &recorder->idents,
+							  .addresses = &recorder->addresses,
+							  .modules = &recorder->modules},
 				  recorder->process.uid, recorder->process.gid, symbolize_seconds, unnamed));
 	for (size_t i = 0; i < count; i++)
 		tell_loss(recorder, losses[i].cause, losses[i].count);
@@ -325,6 +368,7 @@ void recorder__free(struct recorder *recorder)
 		trace_writer__abandon(recorder->writer);
 	site_set__free(&recorder->sites);
 	site_set__free(&recorder->idents);
+	site_set__free(&recorder->addresses);
 	module_table__free(&recorder->modules);
 	neighbours__free(recorder->ring.neighbours);
 	free(recorder);

@@ -10,7 +10,7 @@
 #include "daemon/graind/modules.h"
 #include "daemon/graind/process.h"
 #include "daemon/graind/ring_to_trace.h"
-#include "uprobes/counter_set.h"
+#include "uprobes/capture.h"
 
 struct recorder;
 
@@ -24,6 +24,8 @@ struct recorder_capture {
 	bool late;		      /* the program ran already */
 	const char *scheduler_absent; /* why the scheduler is not followed; NULL: it is */
 	const struct counter_set *counters;
+	struct capture_sampling sampling;
+	bool samples_only;
 };
 
 /* Tells of the process and the capture; before the first event. */
@@ -48,6 +50,9 @@ uint64_t recorder__dropped(const struct recorder *recorder);
 
 /* Which part of the time the counter was counted, before the end; of 1 nothing is said. */
 void recorder__share(struct recorder *recorder, size_t counter, double share);
+
+/* Samples that did not fit into the ring; before the end. */
+void recorder__lost_samples(struct recorder *recorder, uint64_t count);
 
 struct recorder_loss {
 	const char *cause;

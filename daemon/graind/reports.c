@@ -20,10 +20,15 @@
 static const struct {
 	const char *name, *type;
 } formats[] = {
-	{"svg", "image/svg+xml"},	  {"html", "text/html; charset=utf-8"},
-	{"dot", "text/vnd.graphviz"},	  {"graphml", "application/graphml+xml"},
-	{"json", "application/x-ndjson"}, {"csv", "text/csv; charset=utf-8"},
-	{"groups", "application/json"},	  {"perfetto", "application/vnd.google.protobuf"},
+	{"svg", "image/svg+xml"},
+	{"html", "text/html; charset=utf-8"},
+	{"dot", "text/vnd.graphviz"},
+	{"graphml", "application/graphml+xml"},
+	{"json", "application/x-ndjson"},
+	{"csv", "text/csv; charset=utf-8"},
+	{"folded", "text/plain; charset=utf-8"},
+	{"groups", "application/json"},
+	{"perfetto", "application/vnd.google.protobuf"},
 };
 
 static struct {
@@ -196,9 +201,10 @@ int reports__make(struct jobs *jobs, uint64_t number, uid_t peer, const struct r
 
 	*type = type_of(format);
 	if (!*type)
-		return failure__set(failure, 400,
-				    "there is no such format; use svg, html, dot, graphml, json, csv, groups "
-				    "or perfetto");
+		return failure__set(
+			failure, 400,
+			"there is no such format; use svg, html, dot, graphml, json, csv, folded, "
+			"groups or perfetto");
 	if (owner_of(jobs, number, peer, &worker.uid, failure) != 0 ||
 	    jobs__open_trace(jobs, number, peer, &worker.input, failure) != 0)
 		return -1;

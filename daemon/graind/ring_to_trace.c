@@ -3,6 +3,7 @@
 
 #include "analysis/trace_format.h"
 #include "bpf/ring_abi.h"
+#include "daemon/graind/kernel_symbols.h"
 
 #include <string.h>
 
@@ -72,6 +73,7 @@ _Static_assert(TRACE_COUNTERS_FIRST(RING_COUNTERS_ARG(3, 5, 7)) == 3 &&
 		       TRACE_COUNTERS_BLIND(RING_COUNTERS_ARG(3, 5, 7)) == 5 &&
 		       TRACE_COUNTERS_KIND(RING_COUNTERS_ARG(3, 5, 7)) == 7,
 	       "arg of COUNTERS");
+_Static_assert(RING_STACK_MAX == TRACE_STACK_MAX && RING_STACK_EACH == TRACE_STACK_EACH, "samples");
 _Static_assert(RING_REGION_OUTERMOST == TRACE_REGION_OUTERMOST, "REGION_OUTERMOST");
 
 static const uint8_t kinds[RING_KIND_MAX] = {
@@ -112,6 +114,8 @@ static const uint8_t kinds[RING_KIND_MAX] = {
 	[RING_OFF_CPU] = TRACE_OFF_CPU,
 	[RING_ON_CPU] = TRACE_ON_CPU,
 	[RING_COUNTERS] = TRACE_COUNTERS,
+	[RING_SAMPLE] = TRACE_SAMPLE,
+	[RING_SAMPLE_STACK] = TRACE_SAMPLE_STACK,
 	[RING_STATIC_SHARE] = TRACE_STATIC_SHARE,
 };
 
@@ -155,6 +159,23 @@ static void note_call(struct ring_to_trace *to, uint64_t site, uint64_t ident, c
 	site_set__add(to->idents, ident, "ident", false);
 	if (known && !known->ident)
 		known->ident = ident;
+}
+
+/* All but the program's innermost address are where calls return to. */
+static void note_stack(struct ring_to_trace *to, const struct ring_event *in, struct trace_event *out)
+{
+	uint32_t first = in->kind == RING_SAMPLE ? 0 : in->arg, kernel = 0;
+
+	if (first == 0 && kernel_symbols__is_kernel(in->key)) {
+		out->key = kernel_symbols__number(in->key);
+		kernel = 1;
+	}
+	if (to->addresses) {
+		site_set__add(to->addresses, out->key, "code", first > 0);
+		site_set__add(to->addresses, out->frame, "code", first + 1 > kernel);
+		site_set__add(to->addresses, out->extra, "code", true);
+	}
+	to->counts.samples += first == 0;
 }
 
 /* Notes the sites of the event and counts it. */
@@ -295,12 +316,14 @@ int ring_to_trace__convert(struct ring_to_trace *to, unsigned int cpu, const str
 			name_neighbour(to, in, out);
 		if (in->kind == RING_COUNTERS)
 			name_event(out);
+		if (in->kind == RING_SAMPLE || in->kind == RING_SAMPLE_STACK)
+			note_stack(to, in, out);
 		interpret(to, in);
 		if (!counts->first_ns || in->time_ns < counts->first_ns)
 			counts->first_ns = in->time_ns;
 		if (in->time_ns > counts->last_ns)
 			counts->last_ns = in->time_ns;
-		counts->events += in->kind != RING_COUNTERS;
+		counts->events += in->kind != RING_COUNTERS && in->kind != RING_SAMPLE_STACK;
 		if (++filled == BATCH) {
 			int failed = trace_writer__events(to->writer, batch, filled);
 

@@ -18,6 +18,7 @@ struct ring_event;
 struct ring_counts {
 	uint64_t events;	/* handed to the trace */
 	uint64_t grains;	/* task creations, chunks and sections among them */
+	uint64_t samples;	/* among the events */
 	uint64_t lost_reported; /* events that RING_LOST events say are missing */
 	uint64_t foreign;	/* of other processes, left out */
 	uint64_t unknown;	/* of a kind that this program does not know, left out */
@@ -28,6 +29,7 @@ struct ring_counts {
 struct ring_to_trace {
 	struct trace_writer *writer;
 	struct site_set *sites, *idents;
+	struct site_set *addresses; /* in samples; NULL: there are none */
 	struct neighbours *neighbours;
 	pid_t tgid;
 	uint64_t loop_site; /* of the loop whose parameters come next */

@@ -86,6 +86,11 @@ static int parse_start(const json_t *body, struct job_request *out, char why[256
 		} else if (!strcmp(key, "duration_s") && json_is_integer(value) &&
 			   json_integer_value(value) >= 0) {
 			out->duration_s = (uint64_t)json_integer_value(value);
+		} else if (!strcmp(key, "sample_hz") && json_is_integer(value) &&
+			   json_integer_value(value) >= 0 && json_integer_value(value) <= INT_MAX) {
+			out->sample_hz = (unsigned int)json_integer_value(value);
+		} else if (!strcmp(key, "tasks") && json_is_boolean(value)) {
+			out->samples_only = json_is_false(value);
 		} else if (!strcmp(key, "counters") && is_list_of_names(value)) {
 			out->counters = value;
 		} else {

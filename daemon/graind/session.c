@@ -189,19 +189,17 @@ static bool open_member(struct session *session, struct member *member, pid_t pi
 {
 	const struct executed *executed = find_executed(session, pid);
 	struct recorder_capture about = {
-		.method = capture__method_name(session->capture),
 		.ns_per_event = session->ns_per_event,
 		.attach_ns = executed ? executed->time_ns : job__now_ns(),
-		.scheduler_absent = capture__scheduler_absent(session->capture),
-		.counters = capture__counters(session->capture),
 	};
-	struct begun begun = {NULL, about.method, session->ns_per_event};
+	struct begun begun = {NULL, capture__method_name(session->capture), session->ns_per_event};
 	struct prospect *prospect = prospects__take(session->prospects, pid);
 	struct process *process = calloc(1, sizeof(*process));
 	struct failure failure = {.text = "it has ended"};
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	int error = pidfd < 0 || !process ? -1 : process__read(pid, process);
 
+	attach__describe(session->capture, &about);
 	about.runtime = begun.runtime = look_at(session, pid, executed, &about.late);
 	if (prospect && process && (error || process->dead)) {
 		*process = prospect->process;
@@ -459,7 +457,7 @@ static int open_capture(struct session *session, struct failure *failure)
 {
 	struct attachment attachment;
 
-	if (attach__open(false, session->job->counters, &attachment, failure) != 0)
+	if (attach__open(false, session->job, &attachment, failure) != 0)
 		return -1;
 	session->capture = attachment.capture;
 	session->ns_per_event = attachment.ns_per_event;

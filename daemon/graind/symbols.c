@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/symbols.h"
+#include "daemon/graind/kernel_symbols.h"
 #include "daemon/graind/worker.h"
 
 #include <errno.h>
@@ -40,10 +41,17 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The questions, in a file that the worker reads as its input. */
-static int write_questions(const struct site_set *sites, const struct site_set *idents,
-			   const struct module_table *modules)
+static void write_addresses_asked(FILE *file, const struct site_set *set)
 {
+	for (size_t i = 0; i < set->count; i++)
+		fprintf(file, "address %" PRIx64 " %d %d\n", set->list[i].address, set->list[i].is_return,
+			set->list[i].share);
+}
+
+/* The questions, in a file that the worker reads as its input. */
+static int write_questions(const struct symbols_asked *asked)
+{
+	const struct module_table *modules = asked->modules;
 	int fd = memfd_create("graind-sites", MFD_CLOEXEC);
 	FILE *file = fd < 0 ? NULL : fdopen(dup(fd), "w");
 	int error = 0;
@@ -62,11 +70,10 @@ static int write_questions(const struct site_set *sites, const struct site_set *
 			fprintf(file, "mapping %" PRIx64 " %" PRIx64 " %" PRIx64 " %d %s\n", module->start,
 				module->end, module->offset, module->fd, module->path);
 	}
-	for (size_t i = 0; i < sites->count; i++)
-		fprintf(file, "address %" PRIx64 " %d %d\n", sites->list[i].address, sites->list[i].is_return,
-			sites->list[i].share);
-	for (size_t i = 0; i < idents->count; i++)
-		fprintf(file, "ident %" PRIx64 "\n", idents->list[i].address);
+	write_addresses_asked(file, asked->sites);
+	write_addresses_asked(file, asked->addresses);
+	for (size_t i = 0; i < asked->idents->count; i++)
+		fprintf(file, "ident %" PRIx64 "\n", asked->idents->list[i].address);
 	if (ferror(file))
 		error = -EIO;
 	if (fclose(file) != 0)
@@ -78,15 +85,15 @@ static int write_questions(const struct site_set *sites, const struct site_set *
 	return fd;
 }
 
-static int ask(const struct site_set *sites, const struct site_set *idents,
-	       const struct module_table *modules, uid_t uid, gid_t gid, unsigned int seconds, char **output)
+static int ask(const struct symbols_asked *asked, uid_t uid, gid_t gid, unsigned int seconds, char **output)
 {
+	const struct module_table *modules = asked->modules;
 	int *keep = calloc(modules->count + 1, sizeof(*keep)), input, error;
 	size_t kept = 0, size;
 
 	if (!keep)
 		return -ENOMEM;
-	input = write_questions(sites, idents, modules);
+	input = write_questions(asked);
 	if (input < 0) {
 		free(keep);
 		return input;
@@ -102,8 +109,9 @@ static int ask(const struct site_set *sites, const struct site_set *idents,
 					     .keep = keep,
 					     .keep_count = kept,
 					     .seconds = seconds,
-					     .max_output = sites->count * ANSWER_BYTES_PER_SITE +
-							   idents->count * (IDENT_BYTES + 32) + 4096},
+					     .max_output = (asked->sites->count + asked->addresses->count) *
+								   ANSWER_BYTES_PER_SITE +
+							   asked->idents->count * (IDENT_BYTES + 32) + 4096},
 			    output, &size);
 	close(input);
 	free(keep);
@@ -304,6 +312,48 @@ static int write_sites(struct trace_writer *writer, const struct site_set *sites
 	return error;
 }
 
+/* The kernel's functions have names only. */
+static void name_kernel(uint64_t number, struct answer *out)
+{
+	*out = (struct answer){.function = kernel_symbols__name(number),
+			       .file = "",
+			       .module = "[kernel]",
+			       .offset = (uint32_t)number};
+}
+
+/* What is installed where distributions have their libraries is hardly what its user wants to change. */
+static bool is_of_system(const struct module_table *modules, uint64_t address)
+{
+	static const char *const folders[] = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"};
+	const struct module *module = module_table__find(modules, address);
+
+	for (size_t i = 0; module && i < sizeof(folders) / sizeof(*folders); i++)
+		if (!strncmp(module->path, folders[i], strlen(folders[i])))
+			return true;
+	return false;
+}
+
+static int write_addresses(struct trace_writer *writer, const struct symbols_asked *asked, char **rest,
+			   char *text)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < asked->addresses->count && !error; i++) {
+		const struct site *site = &asked->addresses->list[i];
+		char *line = *rest ? strsep(rest, "\n") : NULL;
+		struct answer answer;
+
+		if (kernel_symbols__is_kernel(site->address))
+			name_kernel(site->address, &answer);
+		else if (!line || !parse_answer(line, site->address, &answer) || !answer.module[0])
+			fall_back(asked->modules, site->address, &answer);
+		describe(&answer, site->kind, text, SOURCE_MAX);
+		error = trace_writer__textf(writer, "@address 0x%" PRIx64 " %s%s", site->address, text,
+					    is_of_system(asked->modules, site->address) ? " system=1" : "");
+	}
+	return error;
+}
+
 static int write_idents(struct trace_writer *writer, const struct site_set *idents, const char *const *texts,
 			char *text)
 {
@@ -329,10 +379,10 @@ static char *skip_lines(char *text, size_t lines)
 	return text;
 }
 
-int symbols__write(struct trace_writer *writer, const struct site_set *sites, const struct site_set *idents,
-		   const struct module_table *modules, uid_t uid, gid_t gid, unsigned int seconds,
-		   int *unnamed)
+int symbols__write(struct trace_writer *writer, const struct symbols_asked *asked, uid_t uid, gid_t gid,
+		   unsigned int seconds, int *unnamed)
 {
+	const struct site_set *sites = asked->sites, *idents = asked->idents;
 	char *output = NULL, *rest, *text = malloc(SOURCE_MAX);
 	struct ident *ident = malloc(sizeof(*ident));
 	const char **texts = NULL;
@@ -342,17 +392,19 @@ int symbols__write(struct trace_writer *writer, const struct site_set *sites, co
 	if (!text || !ident)
 		goto out;
 	error = 0;
-	if (!sites->count && !idents->count)
+	if (!sites->count && !idents->count && !asked->addresses->count)
 		goto out;
-	*unnamed = ask(sites, idents, modules, uid, gid, seconds, &output);
+	*unnamed = ask(asked, uid, gid, seconds, &output);
 	if (*unnamed)
 		output = NULL;
 	rest = output;
-	texts = take_idents(idents, skip_lines(output, sites->count));
+	texts = take_idents(idents, skip_lines(output, sites->count + asked->addresses->count));
 	if (!texts)
 		error = -ENOMEM;
 	if (!error)
-		error = write_sites(writer, sites, idents, modules, &rest, texts, text, ident);
+		error = write_sites(writer, sites, idents, asked->modules, &rest, texts, text, ident);
+	if (!error)
+		error = write_addresses(writer, asked, &rest, text);
 	if (!error)
 		error = write_idents(writer, idents, texts, text);
 out:

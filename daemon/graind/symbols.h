@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Code addresses become sources: the @source, @site and @ident lines of a trace. */
+/* Code addresses become sources: the @source, @site, @ident and, for those in samples, @address lines of a
+ * trace. */
 #ifndef GRAIND_SYMBOLS_H
 #define GRAIND_SYMBOLS_H
 
@@ -14,8 +15,11 @@
  * by module and offset. Fails only when the trace cannot be written; *unnamed
  * is why the worker told nothing, or 0.
  */
-int symbols__write(struct trace_writer *writer, const struct site_set *sites, const struct site_set *idents,
-		   const struct module_table *modules, uid_t uid, gid_t gid, unsigned int seconds,
-		   int *unnamed);
+struct symbols_asked {
+	const struct site_set *sites, *idents, *addresses;
+	const struct module_table *modules;
+};
+int symbols__write(struct trace_writer *writer, const struct symbols_asked *asked, uid_t uid, gid_t gid,
+		   unsigned int seconds, int *unnamed);
 
 #endif

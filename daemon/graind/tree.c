@@ -84,12 +84,15 @@ static void note_file(struct target *target, const struct runtime_file *file, co
 
 int tree__look(struct tree *tree, struct target *target, struct failure *failure)
 {
-	struct runtime_file *mapped = calloc(ATTACH_MAX_RUNTIMES, sizeof(*mapped));
-	int count = mapped ? attach__find(target->pid, mapped, failure)
-			   : failure__set(failure, 503, "graind is out of memory"),
-	    usable = 0;
+	struct runtime_file *mapped;
+	int count, usable = 0;
 
 	target->look = false;
+	if (tree->samples_only)
+		return 0;
+	mapped = calloc(ATTACH_MAX_RUNTIMES, sizeof(*mapped));
+	count = mapped ? attach__find(target->pid, mapped, failure)
+		       : failure__set(failure, 503, "graind is out of memory");
 	for (int i = 0; i < count; i++) {
 		size_t index = runtime_find__index(tree->files, tree->file_count, &mapped[i]);
 		bool known = index < tree->file_count;
@@ -316,6 +319,7 @@ bool tree__begin(struct tree *tree, struct target *target, struct failure *failu
 		.ns_per_event = tree->ns_per_event,
 		.attach_ns = target->attached_ns > target->since_ns ? target->attached_ns : target->since_ns,
 		.late = target->late,
+		.samples_only = tree->samples_only,
 	};
 
 	if (!target->member)
@@ -349,11 +353,27 @@ static struct recorder *recorder_of(struct tree *tree, struct target *target)
 	return NULL;
 }
 
+/* A program may be sampled before it uses OpenMP, if it ever does. */
+static size_t count_early(const struct tree *tree, const struct target *target,
+			  const struct ring_event *events, size_t count)
+{
+	size_t n = 0;
+
+	if (tree->samples_only || (target->member && target->member->recorder))
+		return 0;
+	while (n < count && (events[n].kind == RING_SAMPLE || events[n].kind == RING_SAMPLE_STACK))
+		n++;
+	return n;
+}
+
 static void give(struct tree *tree, struct target *target, unsigned int cpu, const struct ring_event *events,
 		 size_t count)
 {
-	struct recorder *recorder = recorder_of(tree, target);
+	size_t early = count_early(tree, target, events, count);
+	struct recorder *recorder = early < count ? recorder_of(tree, target) : NULL;
 
+	events += early;
+	count -= early;
 	if (!recorder)
 		return;
 	recorder__feed(recorder, cpu, events, count);
@@ -521,10 +541,11 @@ int tree__open(struct tree *tree, struct job *job, struct failure *failure)
 
 	tree->jobs = job->jobs;
 	tree->uid = job->view.uid;
-	if (attach__open(true, job->counters, &attachment, failure) != 0)
+	if (attach__open(true, job, &attachment, failure) != 0)
 		return -1;
 	tree->capture = attachment.capture;
 	tree->ns_per_event = attachment.ns_per_event;
+	tree->samples_only = job->samples_only;
 	error = watch__open(false, &tree->watch);
 	if (!error)
 		error = watch__add(tree->watch, job->process.pid);
@@ -534,7 +555,8 @@ int tree__open(struct tree *tree, struct job *job, struct failure *failure)
 		log__line(LOG_WARNING, "job %llu: children are not followed: perf events: %s",
 			  (unsigned long long)job->number, strerror(-error));
 	}
-	add_system_files(tree);
+	if (!tree->samples_only)
+		add_system_files(tree);
 	pidfd = fcntl(job->pidfd, F_DUPFD_CLOEXEC, 0);
 	target = pidfd >= 0 ? add_target(tree, job->process.pid, pidfd, failure)
 			    : (failure__set(failure, 503, "graind has no file descriptors left"), NULL);

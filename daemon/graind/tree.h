@@ -45,6 +45,7 @@ struct tree {
 	uid_t uid; /* whose processes are followed; root: everybody's */
 	struct capture *capture;
 	double ns_per_event;
+	bool samples_only;   /* no runtime is looked for: every process that is sampled gets a job */
 	struct watch *watch; /* NULL: the kernel does not tell, mappings are looked at now and then */
 	struct runtime_file files[TREE_MAX_FILES];
 	bool usable[TREE_MAX_FILES];	       /* probes are attached in it */

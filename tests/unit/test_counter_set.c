@@ -15,7 +15,7 @@ static void test_round(void)
 	static const char text[] = "counter\tpage-faults\t\n"
 				   "counter\tcycles\tthis machine has no such counter\n"
 				   "counter\tPAPI_L1_TCM\t\n"
-				   "event\t0\t0\t1\t0x2\t0x0\t0x0\t4\n"
+				   "event\t0\t0\t1\t0x2\t0x0\t0x0\t6\n"
 				   "event\t2\t0\t4\t0xff43\t0x1\t0x2\t2\n"
 				   "event\t2\t1\t3\t0x10001\t0x0\t0x0\t1\n";
 	char *again = NULL;
@@ -60,6 +60,8 @@ static void test_refused(void)
 		{"a PMU that is none", "counter\ta\t\nevent\t0\t0\t4000000000\t0x2\t0x0\t0x0\t0\n"},
 		{"a number cut short", "counter\ta\t\nevent\t0\t0\t1\t0x2\t0x0\n"},
 		{"more after the number", "counter\ta\t\nevent\t0\t0\t1\t0x2\t0x0\t0x0\t0 1\n"},
+		{"events out of order", "counter\ta\t\ncounter\tb\t\nevent\t1\t0\t1\t0x2\t0x0\t0x0\t0\n"
+					"event\t0\t0\t1\t0x2\t0x0\t0x0\t0\n"},
 		{"unknown bits", "counter\ta\t\nevent\t0\t0\t1\t0x2\t0x0\t0x0\t8\n"},
 		{"nine events",
 		 "counter\ta\t\nevent\t0\t0\t1\t0x2\t0x0\t0x0\t0\nevent\t0\t0\t1\t0x2\t0x0\t0x0\t0\n"
@@ -74,13 +76,39 @@ static void test_refused(void)
 	CHECK(counter_set__read("", &set) == 0 && set.counter_count == 0, "nothing is no counter");
 }
 
+/* What the kernel counts of each thread by itself needs no perf event, but for one mode of the processor
+ * alone. */
+static void test_kept(void)
+{
+	struct counter_fds *fds = NULL;
+
+	CHECK(counter_set__read("counter\tpage-faults\t\ncounter\tcycles:u\t\ncounter\ttask-clock\t\n"
+				"counter\tcpu-migrations\t\n"
+				"event\t0\t0\t1\t0x2\t0x0\t0x0\t0\nevent\t1\t0\t1\t0x5\t0x0\t0x0\t6\n"
+				"event\t2\t0\t1\t0x1\t0x0\t0x0\t4\nevent\t3\t0\t1\t0x4\t0x0\t0x0\t0\n",
+				&set) == 0 &&
+		      set.event_count == 4 && set.perf_count == 1,
+	      "of four events one is a perf event");
+	CHECK(set.events[0].term.source == RING_COUNTER_PERF && set.events[0].term.counter == 1 &&
+		      set.events[1].term.source == RING_COUNTER_FAULTS && set.events[1].term.counter == 0 &&
+		      set.events[2].term.source == RING_COUNTER_CLOCK && set.events[2].term.counter == 2 &&
+		      set.events[3].term.source == RING_COUNTER_MIGRATIONS,
+	      "which comes first");
+	counter_set__drop_events(&set, 1);
+	CHECK(set.event_count == 3 && set.perf_count == 0, "without it there is none");
+	CHECK(counter_fds__open(&set, 1, &fds) == 0 && fds && set.event_count == 3 &&
+		      counter_fds__share(fds, 0) == 1,
+	      "the others are always to be had, and all of the time");
+	counter_fds__free(fds);
+}
+
 /* What a processor does not have is absent, the rest is there and comes first. */
 static void test_open(void)
 {
 	struct counter_fds *fds = NULL;
 
-	CHECK(counter_set__read("counter\tnone\t\ncounter\tpage-faults\t\n"
-				"event\t0\t0\t1\t0xffff\t0x0\t0x0\t0\nevent\t1\t0\t1\t0x2\t0x0\t0x0\t0\n",
+	CHECK(counter_set__read("counter\tnone\t\ncounter\tpage-faults:u\t\n"
+				"event\t0\t0\t1\t0xffff\t0x0\t0x0\t0\nevent\t1\t0\t1\t0x2\t0x0\t0x0\t6\n",
 				&set) == 0,
 	      "a software event that no kernel has, and one that each has");
 	CHECK(counter_fds__open(&set, 1, &fds) == 0, "are opened");
@@ -89,7 +117,7 @@ static void test_open(void)
 	if (!set.event_count) {
 		printf("skip - page faults on CPU 0: %s\n", set.counters[1].absent);
 	} else {
-		CHECK(!strcmp(set.counters[0].name, "page-faults") && set.event_count == 1 &&
+		CHECK(!strcmp(set.counters[0].name, "page-faults:u") && set.event_count == 1 &&
 			      set.events[0].term.counter == 0 && counter_fds__get(fds, 0, 0) >= 0 &&
 			      counter_fds__share(fds, 0) == 1,
 		      "the one that can be had is counted, first, all of the time");
@@ -104,6 +132,7 @@ int main(void)
 {
 	test_round();
 	test_refused();
+	test_kept();
 	test_open();
 	CHECK_DONE();
 }

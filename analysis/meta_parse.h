@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The fields of a line that starts with "@". Internal to analysis. */
+#ifndef GRAIND_META_PARSE_H
+#define GRAIND_META_PARSE_H
+
+#include "analysis/event_build.h"
+#include "analysis/fields.h"
+
+struct parse {
+	const char *cursor, *end;
+	struct event_stream *stream;
+	struct budget *budget;
+	char *why; /* 128 bytes */
+};
+
+/* -EBADMSG, with that value in `why`. */
+int parse__bad(struct parse *p, const char *what, const struct field *f);
+/* 1: *f is the next field, 0: there is none, or -EBADMSG. */
+int parse__next(struct parse *p, struct field *f);
+
+/* The field's value: text that replaces *to, which is freed ("" needs no memory in parse__text), or a number.
+ */
+int parse__text(const char **to, const struct field *f);
+int parse__own(char **to, const struct field *f);
+int parse__id(struct parse *p, int64_t *to, const struct field *f);
+int parse__u32(struct parse *p, uint32_t *to, const struct field *f);
+int parse__u64(struct parse *p, uint64_t *to, const struct field *f);
+
+/* meta_samples.c */
+int parse__sampling(struct parse *p);
+int parse__address(struct parse *p);
+
+#endif

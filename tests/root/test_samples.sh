@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Samples: functions and lines get the share of the time that they took, within statistical error, in the task that
+# they ran in; stacks follow frame pointers; without tasks, for any program; what cannot be is said.
+# usage: tests/root/test_samples.sh BUILD_DIRECTORY
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/root_lib.sh"
+source=$ROOT/tests/omp/sampled.c
+
+# sampled NAME ARG...: the program under `grainctl run ARG...`; leaves its output, summary, log and folded stacks.
+sampled()
+{
+	local name=$1 job
+	shift
+	if ! OMP_NUM_THREADS=2 "$GRAINCTL" run "$@" >"$T/$name.out" 2>"$T/$name.err"; then
+		not_ok "$name: runs" "$(tail -3 "$T/$name.err")"
+		return 1
+	fi
+	job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/$name.err" | tail -1)
+	"$GRAINCTL" summary "$job" >"$T/$name.text"
+	"$GRAINCTL" summary "$job" --json >"$T/$name.summary" && "$GRAINCTL" report "$job" --format folded >"$T/$name.folded" &&
+		"$GRAINCTL" export "$job" --format log -o "$T/$name.log" && "$GRAINCTL" summary "$T/$name.log" --json >"$T/$name.again" &&
+		"$GRAINCTL" analyze "$T/$name.log" --format folded >"$T/$name.folded-again"
+	check "$name: the exported log has the same stacks" cmp "$T/$name.folded" "$T/$name.folded-again"
+	is "$name: and says the same of samples" "$(json 'd["sampling"]' <"$T/$name.again")" "$(json 'd["sampling"]' <"$T/$name.summary")"
+	is "$name: nothing lost" "$(json 'd["events"]["lost"], d["sampling"]["lost"]' <"$T/$name.summary")" "(0, 0)"
+	is "$name: no address of the kernel in the log" "$(grep -c '0xffffffff[^0]\|0xffff[^f]' "$T/$name.log")" 0
+}
+
+# shares NAME: against the CPU times that the program printed.
+shares()
+{
+	python3 - "$1" "$T/$1" "$source" <<'PY'
+import json, math, sys
+name, base, source = sys.argv[1:]
+truth = json.load(open(base + ".out"))
+s = json.load(open(base + ".summary"))["sampling"]
+tasks = any(s[k] for k in ("grains", "members", "runtime"))
+lines = [1 + i for i, text in enumerate(open(source)) if "kernel line" in text]
+
+
+def check(what, good, detail=""):
+    print("%s - %s: %s" % ("ok" if good else "not ok", name, what))
+    if not good:
+        print("# " + str(detail)[:900])
+
+
+def close(what, got, n, part, whole):
+    p = part / whole
+    error = 4 * math.sqrt(p * (1 - p) / n) + 0.02
+    check("%s has %.1f %% of the samples, took %.1f %% of the time (+- %.1f)" % (what, 100 * got / n, 100 * p, 100 * error),
+          abs(got / n - p) <= error, json.dumps(s)[:800])
+
+
+def of(part, function):
+    return next((f["self"] for f in part["functions"] if f["function"] == function), 0)
+
+
+seconds = sum(truth.values())
+check("about as many samples as there were seconds, %d" % s["samples"], 0.7 < s["samples"] / s["hz"] / seconds < 1.5, (s["hz"], seconds))
+burns = [f for f in ("burn_much", "burn_little")]
+total = sum(of(s, f) for f in burns)
+close("burn_much of both", of(s, "burn_much"), total, truth["burn_much"], truth["burn_much"] + truth["burn_little"])
+close("all of the kernel's line", sum(x["samples"] for x in s["lines"] if x["line"] in lines), s["samples"], truth["ask_kernel"], seconds)
+check("functions of the kernel have names", any(f["file"] == "[kernel]" for f in s["functions"]), s["functions"])
+if tasks:
+    by_function = {}
+    for d in s["definitions"]:
+        for f in d["functions"]:
+            by_function.setdefault(f["function"], []).append(d)
+    burning = by_function.get("burn_much", [])
+    check("burn_much is hot in one task", len(burning) == 1, s["definitions"])
+    check("and burn_little in the same", by_function.get("burn_little") == burning, s["definitions"])
+    if burning:
+        close("burn_much of its task", of(burning[0], "burn_much"), burning[0]["samples"], truth["burn_much"],
+              truth["burn_much"] + truth["burn_little"])
+    other = [d for d in s["definitions"] if d not in burning]
+    check("the other task's hottest line is the kernel's",
+          len(other) == 1 and other[0]["lines"][0]["line"] in lines, s["definitions"])
+    check("what is sampled is in tasks", s["grains"] > 0.8 * s["samples"], s)
+folded = [l.rsplit(" ", 1) for l in open(base + ".folded")]
+check("folded stacks have all samples", sum(int(n) for _, n in folded) == s["samples"], folded[:3])
+stacks = [l for l, _ in folded if "burn_much" in l]
+check("stacks lead from burn_much to what called it",
+      stacks and all(";timed;burn_much" in l and l.startswith("sampled;") for l in stacks), stacks[:5])
+PY
+}
+
+check "the program is built" gcc -O0 -g -fopenmp -o "$T/sampled" "$source"
+start_graind || exit 1
+sampled tasks --sample=997 -- "$T/sampled" 300 && shares tasks
+sampled only --sample-only=997 -- "$T/sampled" 300 && shares only
+is "without tasks there are none" "$(json 'd["grains"]["total"], d["source"]' <"$T/only.summary")" "(0, 'samples')"
+check "the verdict is about functions" grep -q '^Sampled: .* % of .* samples were in ' "$T/only.text"
+check "the text has hot functions" grep -q '^HOT FUNCTION ' "$T/tasks.text"
+check "and hot lines by task" grep -q '^HOT LINES OF ' "$T/tasks.text"
+is "in 80 columns" "$(python3 -c 'import sys; [print(l) for f in sys.argv[1:] for l in open(f) if len(l) > 81]' "$T/tasks.text" "$T/only.text")" ""
+
+sampled shell --sample-only=997 -- bash -c 'for ((i = 0; i < 200000; i++)); do :; done'
+check "any program is sampled" [ "$(json 'd["sampling"]["samples"]' <"$T/shell.summary")" -gt 20 ]
+
+# A running one, from outside.
+OMP_NUM_THREADS=2 "$T/sampled" 2000 >/dev/null &
+pid=$!
+PIDS+=("$pid")
+sleep 0.3
+job=$("$GRAINCTL" attach "$pid" --sample=499 --duration 1 2>"$T/attach.err" | sed -n 's/^job //p')
+for _ in $(seq 100); do
+	[ "$("$GRAINCTL" jobs --all --json | json '[j["state"] for j in d["jobs"] if j["job"] == '"${job:-0}"']')" = "['finished']" ] && break
+	sleep 0.1
+done
+kill "$pid" 2>/dev/null
+check "attached: samples in tasks" [ "$("$GRAINCTL" summary "$job" --json | json 'd["sampling"]["grains"]')" -gt 100 ]
+
+for hz in 0 -1 often 20000; do
+	"$GRAINCTL" run --sample=$hz -- true >/dev/null 2>"$T/bad.err"
+	is "--sample=$hz: refused" "$?" 2
+	is "--sample=$hz: one line says what is possible" "$(grep -c "1 to 10000 times a second" "$T/bad.err")" 1
+done
+for body in '{"pid":1,"sample_hz":20000}' '{"pid":1,"sample_hz":-1}' '{"pid":1,"tasks":false}' '{"all":true,"tasks":false,"sample_hz":99}'; do
+	is "$body: refused" "$(curl -s -o /dev/null -w '%{http_code}' --unix-socket "$GRAIND_SOCKET" -X POST -d "$body" http://localhost/v1/jobs)" 400
+done
+stop_graind
+is "graind ends cleanly" "$GRAIND_STATUS" 0

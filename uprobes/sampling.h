@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The perf events that ask each CPU, a set number of times a second, what runs there. */
+#ifndef GRAIND_SAMPLING_H
+#define GRAIND_SAMPLING_H
+
+#include "uprobes/plan.h"
+
+struct bpf_program;
+struct sampling;
+
+#define SAMPLE_HZ_MAX 10000
+
+/*
+ * Runs `program` at each of `hz` samples a second of every CPU that is online: by its cycle counter, so that
+ * a CPU that is idle is not asked, else by its clock. -EPERM, -ENODEV and so on with *err set.
+ */
+int sampling__start(const struct bpf_program *program, unsigned int hz, unsigned int cpus,
+		    struct sampling **out, struct uprobes_error *err);
+const char *sampling__clock(const struct sampling *sampling); /* "cycles" or "cpu-clock" */
+void sampling__stop(struct sampling *sampling);		      /* accepts NULL */
+
+#endif
