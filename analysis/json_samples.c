@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "analysis/grain_samples.h"
 #include "analysis/json_keys.h"
+#include "analysis/profile.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define MOST_OF_ALL 50
 #define MOST_OF_PART 10
+#define MOST_PARTS 200
 
 static int write_hot(struct json_out *o, const struct grain_graph *g, struct grain_hot_opts opts, size_t most)
 {
@@ -48,15 +51,35 @@ static int write_both(struct json_out *o, const struct grain_graph *g, struct gr
 	return error ? error : write_hot(o, g, opts, most);
 }
 
+/* Rows of the profile in which a sample was taken, by slot; NULL: no memory. */
+static bool *sampled_rows(const struct grain_graph *g)
+{
+	bool *sampled = calloc(profile__slots(g) + 1, sizeof(*sampled));
+
+	for (size_t i = 0; i < g->sample_count && sampled; i++) {
+		const struct sample *s = &g->samples[i];
+
+		if (s->context != GRAIN_NONE && s->working && context__is_grain(&g->contexts[s->context]))
+			sampled[profile__slot_of(g, &g->contexts[s->context])] = true;
+	}
+	return sampled;
+}
+
 static int write_parts(struct json_out *o, const struct grain_graph *g)
 {
+	bool *sampled = sampled_rows(g);
 	int error = 0;
 
+	if (!sampled)
+		return -ENOMEM;
 	json_out__key(o, "definitions");
 	json_out__open(o, '[');
-	for (size_t i = 0; i < g->profile_count && !error; i++) {
+	for (size_t i = 0, written = 0; i < g->profile_count && written < MOST_PARTS && !error; i++) {
 		const struct grain_profile *p = &g->profiles[i];
 
+		if (!sampled[profile__slot(g, p)])
+			continue;
+		written++;
 		json_out__open(o, '{');
 		key_source(o, g, p->definition);
 		key_string(o, "kind", p->kind);
@@ -76,6 +99,7 @@ static int write_parts(struct json_out *o, const struct grain_graph *g)
 		json_out__close(o, '}');
 	}
 	json_out__close(o, ']');
+	free(sampled);
 	return error;
 }
 

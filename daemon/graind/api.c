@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define MAX_BODY (64u << 10)
+#define MAX_BODY_READ (1u << 20)
 #define MAX_CONNECTIONS 128
 #define MAX_CONNECTIONS_OF_A_USER 32
 #define IDLE_SECONDS 15
@@ -152,13 +153,17 @@ static void collect(struct body *body, const char *data, size_t size)
 	body->size += size;
 }
 
-/* Announced bodies that are too large are refused before they are sent. */
+/*
+ * Announced bodies that are far too large are refused before they are sent: clients ask first then
+ * (100-continue). One that is sent at once is read to its end, or the connection's end would come before the
+ * answer.
+ */
 static bool announces_too_much(struct MHD_Connection *connection)
 {
 	const char *length =
 		MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
 
-	return length && strtoull(length, NULL, 10) > MAX_BODY;
+	return length && strtoull(length, NULL, 10) > MAX_BODY_READ;
 }
 
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,

@@ -37,6 +37,9 @@ function make_overview(app) {
 	make_part(app, "waits", make_waits);
 	make_part(app, "locks", make_locks);
 	make_part(app, "whatif", make_whatif);
+	make_part(app, "samples", make_samples);
+	make_part(app, "scheduler", make_scheduler);
+	make_part(app, "counters", make_counters);
 }
 
 /* What needs the columns: made when `ready` is set. */

@@ -10,7 +10,7 @@ usage: bench.py BUILD_DIRECTORY [--short] [--checks] [ROW...]
           still misses while other processes kept the machine busy
 --checks  "ok - "/"not ok - " lines instead of a table
 ROW       only these: fib1 fib2 task-libomp chunks chunks-libomp grains200 loss
-          attaching uninvolved switches analysis idle
+          attaching uninvolved switches counters sampling analysis idle
 
 Runs with and without probes alternate, a pair at a time, so that a machine
 that gets slower does so for both; the programs time their own task phase.
@@ -273,10 +273,12 @@ def grains200():
 
 def loss():
     seconds = 2 if SHORT else 10
+    meter = Others()
     own, summary = profiled("rate", 100000, seconds * 1000, threads=2)
+    others = meter.percent()
     rate = summary["events"]["seen"] / (own["phase_ns"] / 1e9)
     row("events per second offered", "%.0f" % rate, "1/s", ">= 300000", rate >= 300000,
-        "%.0f tasks per second" % own["tasks_per_s"])
+        "%.0f tasks per second" % own["tasks_per_s"], others)
     row("events lost at that rate", summary["events"]["lost"], "", "0", summary["events"]["lost"] == 0,
         "of %d" % summary["events"]["seen"])
     row("tasks missing or incomplete at that rate",
@@ -383,6 +385,31 @@ def counters():
     row("two counters add to an event", "%.0f" % added, "ns", "<= 300", added <= 300, note, others)
 
 
+def sampling(graind):
+    """What 99 samples a second take of the CPU of a thread that never stops, and of graind's."""
+    pairs = 1 if SHORT else 5
+
+    def once():
+        plain = program("gaps", 2)["lost_percent"]
+        argv = [B + "/grainctl", "run", "--sample-only=99", "--", B + "/tests/omp/gaps", "4"]
+        p = subprocess.Popen(argv, env=ENV, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, text=True)
+        # Neither the beginning of the job nor its end.
+        time.sleep(1.5)
+        before, start = graind.cpu_ns(), time.monotonic_ns()
+        time.sleep(2)
+        used = 100 * (graind.cpu_ns() - before) / (time.monotonic_ns() - start)
+        return json.loads(p.communicate()[0])["lost_percent"] - plain, used
+
+    def measure():
+        lost, used = zip(*(once() for _ in range(pairs)))
+        return statistics.median(lost) + statistics.median(used), statistics.median(lost)
+
+    (cost, lost), note, others = best_of(measure, lambda m: m[0] <= 0.5)
+    row("99 samples a second: of a CPU", "%.2f" % cost, "%", "<= 0.5", cost <= 0.5,
+        "%.2f %% taken from the thread%s" % (lost, "; " + note if note else ""), others)
+
+
 def analysis():
     """The growth and the target for the analysis alone are bench_analysis.py's."""
     trace, out = T + "/million.grt", T + "/million.ndjson"
@@ -447,6 +474,7 @@ def main():
             attempt("uninvolved", uninvolved)
             attempt("switches", switches)
             attempt("counters", counters)
+            attempt("sampling", lambda: sampling(graind))
             attempt("idle", lambda: idle(graind))
     except (RuntimeError, OSError) as e:
         row("graind", "-", "", "-", False, str(e))

@@ -117,6 +117,8 @@ call POST /v1/jobs "@$T/huge"; is_error "huge body" 413
 CODE=$(curl -s -o "$T/body" -w '%{http_code}' --unix-socket "$S" -H 'Transfer-Encoding: chunked' -H 'Expect:' \
 	--data-binary "@$T/huge" http://graind/v1/jobs) BODY=$(cat "$T/body")
 is_error "huge body in chunks" 413
+head -c 3000000 /dev/zero | tr '\0' ' ' >"$T/huge"
+call POST /v1/jobs "@$T/huge"; is_error "a body that is not even sent" 413
 call GET /nothing; is_error "unknown path" 404
 call GET /v1/jobs/7x; is_error "a job that is no number" 404
 call GET /v1/jobs/99999999999999999999999; is_error "a job number beyond all" 404
