@@ -2,6 +2,7 @@
 #include "daemon/graind/kernel_symbols.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +17,14 @@ struct function {
 };
 
 static struct {
-	pthread_once_t once;
+	pthread_mutex_t lock;
+	size_t holders;
+	bool read;
 	struct function *functions; /* by start; number n is function n - 1 */
 	size_t count, capacity;
 	char *names;
 	size_t name_bytes, name_capacity;
-} kernel = {.once = PTHREAD_ONCE_INIT};
+} kernel = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int by_start(const void *a, const void *b)
 {
@@ -79,11 +82,41 @@ static void read_names(void)
 		qsort(kernel.functions, kernel.count, sizeof(*kernel.functions), by_start);
 }
 
+void kernel_symbols__hold(void)
+{
+	pthread_mutex_lock(&kernel.lock);
+	kernel.holders++;
+	pthread_mutex_unlock(&kernel.lock);
+}
+
+void kernel_symbols__release(void)
+{
+	bool last;
+
+	pthread_mutex_lock(&kernel.lock);
+	last = --kernel.holders == 0;
+	if (last) {
+		free(kernel.functions);
+		free(kernel.names);
+		kernel.functions = NULL;
+		kernel.names = NULL;
+		kernel.count = kernel.capacity = kernel.name_bytes = kernel.name_capacity = 0;
+		kernel.read = false;
+	}
+	pthread_mutex_unlock(&kernel.lock);
+	if (last)
+		malloc_trim(0);
+}
+
 uint64_t kernel_symbols__number(uint64_t address)
 {
 	size_t low = 0, high;
 
-	pthread_once(&kernel.once, read_names);
+	pthread_mutex_lock(&kernel.lock);
+	if (!kernel.read)
+		read_names();
+	kernel.read = true;
+	pthread_mutex_unlock(&kernel.lock);
 	high = kernel.count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;

@@ -15,10 +15,15 @@ static inline bool kernel_symbols__is_kernel(uint64_t address)
 	return (int64_t)address < 0;
 }
 
-/* What stands for the function that has the address; the names are read at the first call, and kept. */
+/* The names take some MB: they are read when the first is asked for, and kept as long as anybody holds them.
+ */
+void kernel_symbols__hold(void);
+void kernel_symbols__release(void);
+
+/* What stands for the function that has the address; while they are held it stays the same. */
 uint64_t kernel_symbols__number(uint64_t address);
 
-/* Of such a number: the function's name, "" when it is not known. */
+/* Of such a number: the function's name, until they are released; "" when it is not known. */
 const char *kernel_symbols__name(uint64_t number);
 
 #endif

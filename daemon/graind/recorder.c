@@ -213,6 +213,7 @@ static int tell_sampling(struct recorder *recorder, const struct recorder_captur
 	if (error)
 		return error;
 	recorder->ring.addresses = &recorder->addresses;
+	kernel_symbols__hold();
 	return trace_writer__textf(recorder->writer, "@sampling hz=%u clock=%s", sampling->hz,
 				   sampling->clock);
 }
@@ -369,6 +370,8 @@ void recorder__free(struct recorder *recorder)
 	site_set__free(&recorder->sites);
 	site_set__free(&recorder->idents);
 	site_set__free(&recorder->addresses);
+	if (recorder->ring.addresses)
+		kernel_symbols__release();
 	module_table__free(&recorder->modules);
 	neighbours__free(recorder->ring.neighbours);
 	free(recorder);
