@@ -32,7 +32,6 @@ void grain_graph__sampling(const struct grain_graph *graph, struct grain_samplin
 struct grain_hot_opts {
 	size_t profile; /* of tasks or chunks of this row of the profile; SIZE_MAX: any */
 	int problem;	/* of grains with this enum grain_problem; -1: any */
-	bool grains;	/* only those in grains' own code; implied by the others */
 	bool lines;	/* by source line; else by function */
 };
 

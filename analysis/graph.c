@@ -2,6 +2,7 @@
 /* A graph's life: from a file or a stream of events to all metrics, and its end. */
 #include "analysis/counters.h"
 #include "analysis/graph.h"
+#include "analysis/sample_names.h"
 #include "analysis/topology.h"
 
 #include <errno.h>
@@ -53,6 +54,8 @@ static int compute(struct grain_graph *g, const struct grain_load_opts *opts, st
 	if (!opts || !opts->keep_events)
 		drop_events(g);
 	error = graph__arrange(g);
+	if (error == 0)
+		error = graph__name_samples(g);
 	if (error == 0)
 		error = graph__name_loops(g);
 	if (error == 0)
@@ -169,6 +172,8 @@ void grain_graph__free(struct grain_graph *graph)
 	free(graph->rares);
 	free(graph->taken);
 	free(graph->samples);
+	sample_names__free(graph->functions);
+	sample_names__free(graph->lines);
 	free(graph->neighbours);
 	free(graph->raw);
 	free(graph->items);

@@ -310,7 +310,8 @@ struct grain_graph {
 	char *definition_text;
 	struct sample *samples;
 	size_t sample_count, sample_capacity;
-	struct taken *taken; /* per neighbour of the stream; NULL: none took anything */
+	struct sample_names *functions, *lines; /* that samples were in (sample_names.h) */
+	struct taken *taken;			/* per neighbour of the stream; NULL: none took anything */
 	struct grain_neighbour *neighbours;
 	size_t neighbour_count;
 	bool scheduler_seen; /* off-cpu events exist: cpu time is known */
@@ -463,6 +464,12 @@ static inline uint64_t context__cpu(const struct grain_graph *graph, const struc
 static inline bool context__is_grain(const struct context *c)
 {
 	return (c->kind == GRAIN_TASK && !(c->flags & CONTEXT_SPLIT)) || c->kind == GRAIN_CHUNK;
+}
+
+/* In the own code of a grain. */
+static inline bool sample__is_in_grain(const struct sample *s, const struct context *contexts)
+{
+	return s->context != GRAIN_NONE && s->working && context__is_grain(&contexts[s->context]);
 }
 
 /* A grain that was seen from its begin to its end. */

@@ -39,13 +39,13 @@ void grain_graph__sampling(const struct grain_graph *graph, struct grain_samplin
 	for (size_t i = 0; i < graph->sample_count; i++) {
 		const struct sample *s = &graph->samples[i];
 
-		if (s->context == GRAIN_NONE ||
-		    (s->working && graph->contexts[s->context].kind == GRAIN_INITIAL))
+		if (sample__is_in_grain(s, graph->contexts))
+			out->grains++;
+		else if (s->context == GRAIN_NONE ||
+			 (s->working && graph->contexts[s->context].kind == GRAIN_INITIAL))
 			out->outside++;
 		else if (!s->working)
 			out->runtime++;
-		else if (context__is_grain(&graph->contexts[s->context]))
-			out->grains++;
 		else
 			out->members++;
 	}

@@ -59,7 +59,7 @@ static bool *sampled_rows(const struct grain_graph *g)
 	for (size_t i = 0; i < g->sample_count && sampled; i++) {
 		const struct sample *s = &g->samples[i];
 
-		if (s->context != GRAIN_NONE && s->working && context__is_grain(&g->contexts[s->context]))
+		if (sample__is_in_grain(s, g->contexts))
 			sampled[profile__slot_of(g, &g->contexts[s->context])] = true;
 	}
 	return sampled;

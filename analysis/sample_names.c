@@ -72,20 +72,19 @@ static int by_place(const void *a, const void *b)
 	return order ? order : (x->address > y->address) - (x->address < y->address);
 }
 
-int sample_names__find(const struct grain_graph *graph, bool lines, struct sample_names *out)
+static int find(const struct event_stream *s, bool lines, struct sample_names **names)
 {
-	const struct event_stream *s = graph->stream;
 	size_t n = s->address_count;
 	uint64_t of_file = 0, most = 0;
 	struct entry *entries = calloc(n + 1, sizeof(*entries));
+	struct sample_names *out = *names = calloc(1, sizeof(*out));
 
-	*out = (struct sample_names){
-		.row = calloc(n + 1, sizeof(*out->row)),
-		.names = calloc(n + 1, sizeof(*out->names)),
-	};
-	if (!entries || !out->row || !out->names) {
+	if (out) {
+		out->row = calloc(n + 1, sizeof(*out->row));
+		out->names = calloc(n + 1, sizeof(*out->names));
+	}
+	if (!entries || !out || !out->row || !out->names) {
 		free(entries);
-		sample_names__free(out);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -124,9 +123,18 @@ uint32_t sample_stack__depth(const struct event_stream *stream, const struct eve
 	return stack->count;
 }
 
+int graph__name_samples(struct grain_graph *graph)
+{
+	int error = find(graph->stream, false, &graph->functions);
+
+	return error ? error : find(graph->stream, true, &graph->lines);
+}
+
 void sample_names__free(struct sample_names *names)
 {
+	if (!names)
+		return;
 	free(names->row);
 	free(names->names);
-	*names = (struct sample_names){0};
+	free(names);
 }

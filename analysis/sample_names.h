@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Functions, or lines, that the addresses of samples belong to. Internal to analysis. */
+/*
+ * Functions, or lines, that the addresses of samples belong to: those of one function, or of one function and
+ * line, have one name. Internal to analysis.
+ */
 #ifndef GRAIND_SAMPLE_NAMES_H
 #define GRAIND_SAMPLE_NAMES_H
 
@@ -16,15 +19,15 @@ struct sample_names {
 	size_t count;
 };
 
-/* lines: addresses of one function and line have one name; else those of one function. -ENOMEM. */
-int sample_names__find(const struct grain_graph *graph, bool lines, struct sample_names *out);
+/* Finds functions and lines of the graph's samples. -ENOMEM. */
+int graph__name_samples(struct grain_graph *graph);
+
 /*
  * How many addresses of a stack are the program's: code that keeps no frame pointers leads the walk astray,
  * to where no code is.
  */
 uint32_t sample_stack__depth(const struct event_stream *stream, const struct event_stack *stack);
 
-/* Of its contents; the strings are the graph's. */
-void sample_names__free(struct sample_names *names);
+void sample_names__free(struct sample_names *names); /* accepts NULL; the strings are the stream's */
 
 #endif

@@ -21,8 +21,7 @@ static const char *program_of(const struct grain_graph *g)
 	return slash ? slash + 1 : exe;
 }
 
-static int write_stack(const struct grain_graph *g, const struct sample_names *names, uint32_t stack,
-		       char **out)
+static int write_stack(const struct grain_graph *g, uint32_t stack, char **out)
 {
 	const struct event_stack *s = &g->stream->stacks[stack];
 	size_t size;
@@ -33,7 +32,8 @@ static int write_stack(const struct grain_graph *g, const struct sample_names *n
 	write_name(f, program_of(g));
 	for (uint32_t i = sample_stack__depth(g->stream, s); i-- > 0;) {
 		fputc(';', f);
-		write_name(f, names->names[names->row[g->stream->frames[s->first + i]]].function);
+		write_name(f,
+			   g->functions->names[g->functions->row[g->stream->frames[s->first + i]]].function);
 	}
 	return fclose(f) ? -ENOMEM : 0;
 }
@@ -47,11 +47,10 @@ int grain_graph__write_folded(const struct grain_graph *graph, FILE *out)
 {
 	size_t n = graph->sample_count;
 	char **lines = calloc(n + 1, sizeof(*lines));
-	struct sample_names names = {0};
-	int error = lines ? sample_names__find(graph, false, &names) : -ENOMEM;
+	int error = lines ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < n && !error; i++)
-		error = write_stack(graph, &names, graph->samples[i].stack, &lines[i]);
+		error = write_stack(graph, graph->samples[i].stack, &lines[i]);
 	if (!error)
 		qsort(lines, n, sizeof(*lines), compare);
 	for (size_t i = 0, same; i < n && !error; i += same) {
@@ -63,7 +62,6 @@ int grain_graph__write_folded(const struct grain_graph *graph, FILE *out)
 	for (size_t i = 0; i < n && lines; i++)
 		free(lines[i]);
 	free(lines);
-	sample_names__free(&names);
 	if (!error && fflush(out))
 		error = -errno;
 	return error;

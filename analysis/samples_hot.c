@@ -12,13 +12,11 @@ static bool is_wanted(const struct grain_graph *g, const struct grain_hot_opts *
 {
 	const struct context *c;
 
-	if (opts->profile == SIZE_MAX && opts->problem < 0 && !opts->grains)
+	if (opts->profile == SIZE_MAX && opts->problem < 0)
 		return true;
-	if (s->context == GRAIN_NONE || !s->working)
+	if (!sample__is_in_grain(s, g->contexts))
 		return false;
 	c = &g->contexts[s->context];
-	if (!context__is_grain(c))
-		return false;
 	if (opts->problem >= 0 && !(c->problems >> opts->problem & 1))
 		return false;
 	return opts->profile == SIZE_MAX ||
@@ -76,47 +74,37 @@ static int hotter(const void *a, const void *b)
 int grain_graph__hot(const struct grain_graph *graph, const struct grain_hot_opts *opts,
 		     struct grain_hot **out, size_t *count, uint64_t *samples)
 {
-	struct sample_names names;
-	struct grain_hot *rows = NULL;
-	uint32_t *seen = NULL;
-	size_t kept = 0;
-	int error = sample_names__find(graph, opts->lines, &names);
+	const struct sample_names *names = opts->lines ? graph->lines : graph->functions;
+	struct grain_hot *rows = calloc(names->count + 1, sizeof(*rows));
+	uint32_t *seen = calloc(names->count + 1, sizeof(*seen));
 
 	*out = NULL;
 	*count = 0;
 	*samples = 0;
-	if (error)
-		return error;
-	rows = calloc(names.count + 1, sizeof(*rows));
-	seen = calloc(names.count + 1, sizeof(*seen));
 	if (!rows || !seen) {
-		error = -ENOMEM;
-		goto out;
+		free(rows);
+		free(seen);
+		return -ENOMEM;
 	}
-	for (size_t i = 0; i < names.count; i++)
-		rows[i] = (struct grain_hot){.function = names.names[i].function,
-					     .file = names.names[i].file,
-					     .line = names.names[i].line};
+	for (size_t i = 0; i < names->count; i++)
+		rows[i] = (struct grain_hot){.function = names->names[i].function,
+					     .file = names->names[i].file,
+					     .line = names->names[i].line};
 	for (size_t i = 0; i < graph->sample_count; i++) {
 		if (!is_wanted(graph, opts, &graph->samples[i]))
 			continue;
 		++*samples;
-		count_stack(graph, &names, opts->lines, graph->samples[i].stack, rows, seen, (uint32_t)i + 1);
+		count_stack(graph, names, opts->lines, graph->samples[i].stack, rows, seen, (uint32_t)i + 1);
 	}
-	for (size_t i = 0; i < names.count; i++) {
+	for (size_t i = 0; i < names->count; i++) {
 		if (!rows[i].total || (opts->lines && !rows[i].self))
 			continue;
 		if (opts->lines)
 			rows[i].total = 0;
-		rows[kept++] = rows[i];
+		rows[(*count)++] = rows[i];
 	}
-	qsort(rows, kept, sizeof(*rows), hotter);
+	qsort(rows, *count, sizeof(*rows), hotter);
 	*out = rows;
-	*count = kept;
-	rows = NULL;
-out:
-	free(rows);
 	free(seen);
-	sample_names__free(&names);
-	return error;
+	return 0;
 }

@@ -77,7 +77,7 @@ static __always_inline void counters__add(struct bpf_perf_event_value *to,
 }
 
 /* The scheduler takes the thread off this CPU. */
-static __always_inline void counters__leave(struct thread_counts *counts, __u64 now_ns)
+static __always_inline void counters__leave(struct thread_counts *counts)
 {
 	struct bpf_perf_event_value now;
 
@@ -85,16 +85,16 @@ static __always_inline void counters__leave(struct thread_counts *counts, __u64 
 		counters__read(i, &now);
 		counters__add(&counts->total[i], &counts->base[i], &now);
 	}
-	counts->ran_ns += now_ns - counts->on_ns;
+	counts->ran_ns += bpf_ktime_get_ns() - counts->on_ns;
 	counts->turn++;
 }
 
 /* It puts the thread onto this CPU. */
-static __always_inline void counters__enter(struct thread_counts *counts, __u64 now_ns)
+static __always_inline void counters__enter(struct thread_counts *counts)
 {
 	for (__u32 i = 0; i < RING_COUNTERS_MAX && i < counter_perf_count && counts->counting; i++)
 		counters__read(i, &counts->base[i]);
-	counts->on_ns = now_ns;
+	counts->on_ns = bpf_ktime_get_ns();
 }
 
 /* What the kernel has counted of a thread in its life. */
@@ -123,6 +123,8 @@ static __noinline bool counters__begin(struct thread_counts *counts)
 
 	if (!counts)
 		return false;
+	for (__u32 i = counter_perf_count; i < RING_COUNTERS_MAX && i < counter_event_count; i++)
+		counts->mark[i].counter = counters__kept(task, counter_terms[i].source);
 	for (int try = 0; try < COUNTER_TRIES; try++) {
 		__u32 turn = *(volatile __u32 *)&counts->turn;
 
@@ -135,14 +137,10 @@ static __noinline bool counters__begin(struct thread_counts *counts)
 		barrier();
 		*(volatile __u32 *)&counts->counting = 1;
 		if (*(volatile __u32 *)&counts->turn == turn)
-			goto counting;
+			return true;
 		*(volatile __u32 *)&counts->counting = 0;
 	}
 	return false;
-counting:
-	for (__u32 i = counter_perf_count; i < RING_COUNTERS_MAX && i < counter_event_count; i++)
-		counts->mark[i].counter = counters__kept(task, counter_terms[i].source);
-	return true;
 }
 
 /*

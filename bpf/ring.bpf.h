@@ -172,7 +172,7 @@ static __noinline void ring__put_counters(struct ring_ctl *ctl, __u32 cpu, __u64
 		return;
 	counts = &state->counts;
 	if (state->off) {
-		counters__enter(counts, bpf_ktime_get_ns());
+		counters__enter(counts);
 		state->off = 0;
 		counts->missed = 1;
 	}

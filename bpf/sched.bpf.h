@@ -42,7 +42,7 @@ static __always_inline void sched__leave(struct task_struct *task, struct task_s
 	if (state->off)
 		state->counts.missed = 1;
 	else if (counter_count)
-		counters__leave(&state->counts, bpf_ktime_get_ns());
+		counters__leave(&state->counts);
 	record.arg = sched__reason(task, preempt, prev_state);
 	bpf_probe_read_kernel(&record.key, sizeof(record.key), next->comm);
 	bpf_probe_read_kernel(&record.extra, sizeof(record.extra), next->comm + sizeof(record.key));
@@ -59,7 +59,7 @@ static __always_inline void sched__enter(struct task_struct *task)
 	if (!state)
 		return;
 	if (counter_count)
-		counters__enter(&state->counts, bpf_ktime_get_ns());
+		counters__enter(&state->counts);
 	if (!state->off) {
 		state->counts.missed = 1;
 		return;

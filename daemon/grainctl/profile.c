@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/grainctl/profile.h"
 #include "daemon/grainctl/server.h"
+#include "uprobes/sampling.h"
 
 #include <string.h>
 #include <time.h>
@@ -12,14 +13,26 @@
 /* Not a whole number of times in what else happens ten or a hundred times a second. */
 #define DEFAULT_HZ 99
 
-bool profile__parse_hz(const char *text, unsigned int *hz)
+error_t profile__option(int key, char *arg, struct argp_state *state, struct profile_request *request)
 {
-	uint64_t value = DEFAULT_HZ;
+	uint64_t hz = DEFAULT_HZ;
 
-	if (text && (!ctl__parse_number(text, CTL_SAMPLE_HZ_MAX, &value) || !value))
-		return false;
-	*hz = (unsigned int)value;
-	return true;
+	switch (key) {
+	case 'c':
+		request->counters = arg;
+		return 0;
+	case 'S':
+		request->samples_only = true;
+		/* fall through */
+	case 's':
+		if (arg && (!ctl__parse_number(arg, SAMPLE_HZ_MAX, &hz) || !hz))
+			argp_error(state, "--sample and --sample-only take 1 to %d times a second, not '%s'",
+				   SAMPLE_HZ_MAX, arg);
+		request->sample_hz = (unsigned int)hz;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
 }
 
 static int add_names(json_t *body, const char *names)

@@ -5,11 +5,13 @@
 
 #include "daemon/grainctl/job.h"
 
+#include <argp.h>
 #include <sys/types.h>
 
-/* What --counters takes, for the verbs that have it. */
+/* What is to be recorded, for the verbs that start it. */
 #define CTL_COUNTERS_HELP                                                                                    \
-	"up to 8 with commas between them, as perf (page-faults, cycles:u), PAPI (PAPI_TOT_CYC) or the "     \
+	"Count these for each task and chunk: up to 8 with commas between them, as perf (page-faults, "      \
+	"cycles:u), PAPI (PAPI_TOT_CYC) or the "                                                             \
 	"processor's manual calls them"
 
 #define CTL_SAMPLE_HELP                                                                                      \
@@ -17,10 +19,6 @@
 	"functions and flame graphs"
 #define CTL_SAMPLE_ONLY_HELP                                                                                 \
 	"The same and nothing else: without tasks and loops, for next to no cost and for any program"
-#define CTL_SAMPLE_HZ_MAX 10000
-
-/* The argument of --sample, NULL when it has none; false: it is no such number. */
-bool profile__parse_hz(const char *text, unsigned int *hz);
 
 struct profile_request {
 	pid_t pid;
@@ -30,6 +28,15 @@ struct profile_request {
 	unsigned int sample_hz; /* 0: no samples */
 	bool samples_only;	/* tasks and loops are not recorded */
 };
+
+#define PROFILE_OPTIONS                                                                                      \
+	{"counters", 'c', "NAMES", 0, CTL_COUNTERS_HELP, 0},                                                 \
+		{"sample", 's', "HZ", OPTION_ARG_OPTIONAL, CTL_SAMPLE_HELP, 0},                              \
+	{                                                                                                    \
+		"sample-only", 'S', "HZ", OPTION_ARG_OPTIONAL, CTL_SAMPLE_ONLY_HELP, 0                       \
+	}
+/* One of those; ARGP_ERR_UNKNOWN when it is another. */
+error_t profile__option(int key, char *arg, struct argp_state *state, struct profile_request *request);
 
 /* On CTL_DONE *out is the new job; otherwise one line is in `why`. CTL_USAGE: there is no such counter. */
 enum ctl_exit profile__start(const char *socket, const struct profile_request *request, struct job *out,

@@ -9,32 +9,19 @@
 #define MAX_DURATION_S (365 * 86400)
 
 struct attach_options {
-	uint64_t pid, duration_s;
-	const char *counters;
-	unsigned int sample_hz;
-	bool samples_only;
+	struct profile_request request;
 	bool fast;
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct attach_options *options = state->input;
+	uint64_t pid = 0;
 
 	switch (key) {
 	case 't':
-		if (!ctl__parse_number(arg, MAX_DURATION_S, &options->duration_s))
+		if (!ctl__parse_number(arg, MAX_DURATION_S, &options->request.duration_s))
 			argp_error(state, "--duration takes whole seconds, not '%s'", arg);
-		return 0;
-	case 'c':
-		options->counters = arg;
-		return 0;
-	case 'S':
-		options->samples_only = true;
-		/* fall through */
-	case 's':
-		if (!profile__parse_hz(arg, &options->sample_hz))
-			argp_error(state, "--sample and --sample-only take 1 to %d times a second, not '%s'",
-				   CTL_SAMPLE_HZ_MAX, arg);
 		return 0;
 	case 'f':
 		options->fast = true;
@@ -42,14 +29,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		if (state->arg_num > 0)
 			argp_error(state, "one process at a time");
-		if (!ctl__parse_number(arg, INT_MAX, &options->pid))
+		if (!ctl__parse_number(arg, INT_MAX, &pid))
 			argp_error(state, "'%s' is not a process number", arg);
+		options->request.pid = (pid_t)pid;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which process?");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return profile__option(key, arg, state, &options->request);
 	}
 }
 
@@ -57,9 +45,7 @@ int verb__attach(struct ctl *ctl, int argc, char **argv)
 {
 	static const struct argp_option option_list[] = {
 		{"duration", 't', "SECONDS", 0, "Stop after so long; the process runs on", 0},
-		{"counters", 'c', "NAMES", 0, "Count these for each task and chunk: " CTL_COUNTERS_HELP, 0},
-		{"sample", 's', "HZ", OPTION_ARG_OPTIONAL, CTL_SAMPLE_HELP, 0},
-		{"sample-only", 'S', "HZ", OPTION_ARG_OPTIONAL, CTL_SAMPLE_ONLY_HELP, 0},
+		PROFILE_OPTIONS,
 		{"fast", 'f', NULL, OPTION_HIDDEN, "", 0},
 		{0},
 	};
@@ -91,20 +77,14 @@ int verb__attach(struct ctl *ctl, int argc, char **argv)
 	result = private_daemon__ensure(ctl, &daemon, &socket, why);
 	if (result != CTL_DONE)
 		return ctl__fail(ctl, result, "%s", why);
-	result = profile__start(socket,
-				&(struct profile_request){.pid = (pid_t)options.pid,
-							  .duration_s = options.duration_s,
-							  .counters = options.counters,
-							  .sample_hz = options.sample_hz,
-							  .samples_only = options.samples_only},
-				&job, why);
+	result = profile__start(socket, &options.request, &job, why);
 	if (result != CTL_DONE) {
 		private_daemon__stop(&daemon);
 		return ctl__fail(ctl, result, "%s", why);
 	}
-	if (!strcmp(job.state, "waiting") && !options.samples_only)
-		ctl__say(ctl, "process %llu has no OpenMP runtime yet; recording starts when it loads one",
-			 (unsigned long long)options.pid);
+	if (!strcmp(job.state, "waiting") && !options.request.samples_only)
+		ctl__say(ctl, "process %d has no OpenMP runtime yet; recording starts when it loads one",
+			 (int)options.request.pid);
 	printf("job %llu\n", (unsigned long long)job.number);
 	return CTL_DONE;
 }

@@ -14,9 +14,7 @@
 
 struct run_options {
 	char **argv; /* of the program */
-	const char *counters;
-	unsigned int sample_hz;
-	bool samples_only;
+	struct profile_request request;
 	bool fast;
 };
 
@@ -25,17 +23,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct run_options *options = state->input;
 
 	switch (key) {
-	case 'c':
-		options->counters = arg;
-		return 0;
-	case 'S':
-		options->samples_only = true;
-		/* fall through */
-	case 's':
-		if (!profile__parse_hz(arg, &options->sample_hz))
-			argp_error(state, "--sample and --sample-only take 1 to %d times a second, not '%s'",
-				   CTL_SAMPLE_HZ_MAX, arg);
-		return 0;
 	case 'f':
 		options->fast = true;
 		return 0;
@@ -48,7 +35,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "which program?");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return profile__option(key, arg, state, &options->request);
 	}
 }
 
@@ -184,6 +171,7 @@ static void finish_job(const struct ctl *ctl, const char *socket, struct job *jo
 static int run(struct ctl *ctl, const struct run_options *options, const char *socket,
 	       struct private_daemon *daemon)
 {
+	struct profile_request request = options->request;
 	char **argv = options->argv;
 	struct launch launch = {0};
 	enum ctl_exit result = CTL_FAILED;
@@ -210,14 +198,10 @@ static int run(struct ctl *ctl, const struct run_options *options, const char *s
 		ctl__say(ctl, "not profiled: %s ended before it had started", argv[0]);
 		return exit_status(launch.wait_status);
 	}
+	request.pid = launch.pid;
+	request.at_start = launch.state == LAUNCH_AT_ENTRY;
 	if (launch.state == LAUNCH_AT_ENTRY || launch.attachable)
-		result = profile__start(socket,
-					&(struct profile_request){.pid = launch.pid,
-								  .at_start = launch.state == LAUNCH_AT_ENTRY,
-								  .counters = options->counters,
-								  .sample_hz = options->sample_hz,
-								  .samples_only = options->samples_only},
-					&job, why);
+		result = profile__start(socket, &request, &job, why);
 	else
 		snprintf(why, sizeof(why), "%s", launch.why);
 	/* What is misspelt is put right before hours are spent on a run without it. */
@@ -245,9 +229,7 @@ static int run(struct ctl *ctl, const struct run_options *options, const char *s
 int verb__run(struct ctl *ctl, int argc, char **argv)
 {
 	static const struct argp_option option_list[] = {
-		{"counters", 'c', "NAMES", 0, "Count these for each task and chunk: " CTL_COUNTERS_HELP, 0},
-		{"sample", 's', "HZ", OPTION_ARG_OPTIONAL, CTL_SAMPLE_HELP, 0},
-		{"sample-only", 'S', "HZ", OPTION_ARG_OPTIONAL, CTL_SAMPLE_ONLY_HELP, 0},
+		PROFILE_OPTIONS,
 		{"fast", 'f', NULL, OPTION_HIDDEN, "", 0},
 		{0},
 	};
