@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A machine as hwloc describes it (lstopo --of xml). */
+#include "analysis/topology_hwloc.h"
 #include "analysis/event_build.h"
-#include "analysis/topology.h"
 
-#include <hwloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,19 +63,33 @@ static int copy_distances(const struct hwloc_distances_s *matrix, struct machine
 	return 0;
 }
 
+/* The kernel's table where there is one, else any that says how long access takes. */
 static int read_distances(hwloc_topology_t topology, struct machine *m)
 {
 	struct hwloc_distances_s *matrix = NULL;
 	unsigned int count = 1;
 	int error;
 
-	if (hwloc_distances_get_by_type(topology, HWLOC_OBJ_NUMANODE, &count, &matrix,
-					HWLOC_DISTANCES_KIND_MEANS_LATENCY, 0) ||
-	    !count || !matrix)
+	if (hwloc_distances_get_by_name(topology, "NUMALatency", &count, &matrix, 0) || !count) {
+		count = 1;
+		if (hwloc_distances_get_by_type(topology, HWLOC_OBJ_NUMANODE, &count, &matrix,
+						HWLOC_DISTANCES_KIND_MEANS_LATENCY, 0))
+			return 0;
+	}
+	if (!count || !matrix)
 		return 0;
 	error = copy_distances(matrix, m);
 	hwloc_distances_release(topology, matrix);
 	return error;
+}
+
+int machine__from_hwloc(hwloc_topology_t topology, struct machine *out)
+{
+	int error;
+
+	*out = (struct machine){0};
+	error = read_cpus(topology, out);
+	return error ? error : read_distances(topology, out);
 }
 
 int machine__read_xml(const char *path, struct machine *out, struct grain_error *err)
@@ -93,9 +106,7 @@ int machine__read_xml(const char *path, struct machine *out, struct grain_error 
 	    hwloc_topology_set_xml(topology, path) || hwloc_topology_load(topology))
 		error = -EBADMSG;
 	else
-		error = read_cpus(topology, &m);
-	if (!error)
-		error = read_distances(topology, &m);
+		error = machine__from_hwloc(topology, &m);
 	hwloc_topology_destroy(topology);
 	if (!error) {
 		*out = m;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/recorder.h"
 #include "daemon/common/job_store.h"
+#include "daemon/common/machine.h"
 #include "daemon/graind/kernel_symbols.h"
-#include "daemon/graind/machine.h"
 #include "daemon/graind/modules.h"
 #include "daemon/graind/symbols.h"
 
@@ -228,6 +228,8 @@ int recorder__begin(struct recorder *recorder, const struct recorder_capture *ca
 {
 	int error = tell_process(recorder, capture->runtime);
 
+	if (!error)
+		error = machine__describe_allowed(recorder->writer, recorder->process.pid);
 	if (!error)
 		error = tell_capture(recorder, capture);
 	if (!error)
