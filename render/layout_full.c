@@ -13,181 +13,150 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double row_height(struct full_layout *l, const struct grain_item *item)
+static struct full_child *add_child(struct full_layout *l, struct full_column *column, uint32_t ref, double y)
 {
-	bool capped;
+	struct full_child *child = &l->children[l->child_count++];
 
-	return layout__height(l->scene->px_per_ns, item->own_ns, &capped);
-}
-
-static struct full_row *add_row(struct full_layout *l, struct full_column *column, enum full_row_kind kind,
-				double y, double height)
-{
-	struct full_row *row;
-
-	if (!scene__reserve((void **)&l->rows, &l->row_capacity, l->row_count, sizeof(*l->rows)))
-		return NULL;
-	row = &l->rows[l->row_count++];
-	*row = (struct full_row){.kind = kind,
-				 .context = column->context,
-				 .item = GRAIN_NONE,
-				 .ref = GRAIN_NONE,
-				 .node = GRAIN_NONE,
-				 .next = GRAIN_NONE,
-				 .y = y,
-				 .height = height};
-	column->row_count++;
-	return row;
+	/* Before its fork is staged. */
+	*child = (struct full_child){.ref = ref, .node = column->node_count, .next = GRAIN_NONE, .y = y};
+	column->child_count++;
+	return child;
 }
 
 /* A fork at the column's end `y`; its child waits to be joined. */
-static bool add_fork(struct full_layout *l, struct full_column *column, const struct grain_item *item,
-		     double y)
+static bool add_fork(struct full_layout *l, struct full_column *column, const struct outline_walk *walk,
+		     const struct grain_item *item, double y)
 {
-	struct full_row *row = add_row(l, column, FULL_FORK, y, 2 * LAYOUT_FORK_RADIUS);
+	struct full_child *child;
 	uint32_t join;
 
-	if (!row)
-		return false;
-	if (item->ref >= l->outline->contexts || l->columns[item->ref].context == GRAIN_NONE ||
-	    l->claimed[item->ref])
-		return true;
+	if (item->ref >= l->outline->contexts || !l->columns[item->ref].built || l->claimed[item->ref])
+		return full_layout__stage_fork(l, column, walk, item, y, GRAIN_NONE);
 	l->claimed[item->ref] = true;
-	row->ref = item->ref;
-	row->open = true;
-	row->child_top = y + 2 * LAYOUT_FORK_RADIUS + FULL_GAP_Y;
-	column->bottom = fmax(column->bottom, row->child_top + l->heights[item->ref]);
+	child = add_child(l, column, item->ref, y);
+	child->open = true;
+	child->top = y + 2 * LAYOUT_FORK_RADIUS + FULL_GAP_Y;
+	column->bottom = fmax(column->bottom, child->top + l->columns[item->ref].bottom);
 	join = l->outline->context[item->ref].join;
 	if (join < l->outline->joins) {
-		row->next = l->waiting[join];
-		l->waiting[join] = (uint32_t)(row - l->rows);
+		child->next = l->waiting[join];
+		l->waiting[join] = (uint32_t)(child - l->children);
 	}
-	return true;
+	return full_layout__stage_fork(l, column, walk, item, y, item->ref);
 }
 
-static bool add_join(struct full_layout *l, struct full_column *column, uint32_t join, double *y)
+static bool add_join(struct full_layout *l, struct full_column *column, const struct outline_walk *walk,
+		     const struct grain_item *item, double *y)
 {
+	uint32_t join = item->ref, waiting = join < l->outline->joins ? l->waiting[join] : GRAIN_NONE;
 	double join_y = *y;
-	uint32_t waiting = join < l->outline->joins ? l->waiting[join] : GRAIN_NONE;
-	struct full_row *row;
 	bool any = false;
 
-	for (uint32_t i = waiting; i != GRAIN_NONE; i = l->rows[i].next) {
-		const struct full_row *fork = &l->rows[i];
+	for (uint32_t i = waiting; i != GRAIN_NONE; i = l->children[i].next) {
+		const struct full_child *child = &l->children[i];
 
-		if (i < column->first_row)
+		if (i < column->first_child)
 			break;
-		join_y = fmax(join_y, fork->child_top + l->heights[fork->ref] + FULL_GAP_Y);
+		join_y = fmax(join_y, child->top + l->columns[child->ref].bottom + FULL_GAP_Y);
 		any = true;
 	}
 	if (any)
 		join_y += 2;
-	for (uint32_t i = waiting; i != GRAIN_NONE; i = l->rows[i].next) {
-		if (i < column->first_row)
+	for (uint32_t i = waiting; i != GRAIN_NONE; i = l->children[i].next) {
+		if (i < column->first_child)
 			break;
-		l->rows[i].open = false;
-		l->rows[i].join_y = join_y + LAYOUT_JOIN_RADIUS;
+		l->children[i].open = false;
+		l->children[i].join_y = join_y + LAYOUT_JOIN_RADIUS;
 	}
 	if (waiting != GRAIN_NONE)
 		l->waiting[join] = GRAIN_NONE;
-	row = add_row(l, column, FULL_JOIN, join_y, 2 * LAYOUT_JOIN_RADIUS);
-	if (!row)
-		return false;
-	row->ref = join;
 	*y = join_y + 2 * LAYOUT_JOIN_RADIUS + FULL_GAP_Y;
-	return true;
+	return full_layout__stage_join(l, column, walk, item, join_y);
+}
+
+static bool add_region(struct full_layout *l, struct full_column *column, uint32_t region, double *y)
+{
+	if (region >= l->outline->regions || l->regions[region].claimed)
+		return true;
+	l->regions[region].claimed = true;
+	/* Its members, if it has any, were met elsewhere. */
+	if (!l->regions[region].built && !full_layout__build_region(l, region, false))
+		return false;
+	add_child(l, column, region, *y)->is_region = true;
+	*y += l->regions[region].height + FULL_GAP_Y;
+	return full_layout__stage_region(l, column, region);
 }
 
 bool full_layout__add_item(struct full_layout *l, struct full_column *column, const struct outline_walk *walk,
 			   const struct grain_item *item, double *y)
 {
-	struct full_row *row = NULL;
+	double height;
 
 	switch (item->kind) {
 	case GRAIN_FRAGMENT:
-		row = add_row(l, column, walk->chunk == GRAIN_NONE ? FULL_FRAGMENT : FULL_CHUNK, *y,
-			      row_height(l, item));
-		if (!row)
-			return false;
 		if (walk->chunk != GRAIN_NONE)
 			column->half = FULL_CHUNK_COLUMN_WIDTH / 2;
-		*y += row->height + FULL_GAP_Y;
-		break;
+		height = full_layout__stage_fragment(l, column, walk, item, *y);
+		*y += height + FULL_GAP_Y;
+		return height >= 0;
 	case GRAIN_FORK:
-		if (!add_fork(l, column, item, *y))
+		if (!add_fork(l, column, walk, item, *y))
 			return false;
-		row = &l->rows[l->row_count - 1];
-		*y += row->height + FULL_GAP_Y;
-		break;
-	case GRAIN_JOIN:
-		if (!add_join(l, column, item->ref, y))
-			return false;
-		row = &l->rows[l->row_count - 1];
-		break;
-	case GRAIN_BOOKKEEPING:
-		row = add_row(l, column, FULL_BOOKKEEPING, *y, FULL_BOOKKEEPING_HEIGHT);
-		if (!row)
-			return false;
-		*y += row->height + FULL_GAP_Y * .7;
-		break;
-	case GRAIN_REGION:
-		if (item->ref >= l->outline->regions || l->regions[item->ref].claimed)
-			return true;
-		l->regions[item->ref].claimed = true;
-		/* Its members, if it has any, were met elsewhere. */
-		if (!l->regions[item->ref].built && !full_layout__build_region(l, item->ref, false))
-			return false;
-		row = add_row(l, column, FULL_REGION, *y, l->regions[item->ref].height);
-		if (!row)
-			return false;
-		row->ref = item->ref;
-		*y += row->height + FULL_GAP_Y;
-		break;
-	case GRAIN_CHUNK_ITEM:
+		*y += 2 * LAYOUT_FORK_RADIUS + FULL_GAP_Y;
 		return true;
+	case GRAIN_JOIN:
+		return add_join(l, column, walk, item, y);
+	case GRAIN_BOOKKEEPING:
+		if (!full_layout__stage_bookkeeping(l, column, walk, item, *y))
+			return false;
+		*y += FULL_BOOKKEEPING_HEIGHT + FULL_GAP_Y * .7;
+		return true;
+	case GRAIN_REGION:
+		return add_region(l, column, item->ref, y);
+	case GRAIN_CHUNK_ITEM:
+		break;
 	}
-	row->item = walk->item;
-	row->context = walk->context;
 	return true;
 }
 
 void full_layout__end_column(struct full_column *column, double y)
 {
-	column->end = column->row_count ? y - FULL_GAP_Y : 0;
+	column->end = column->node_count ? y - FULL_GAP_Y : 0;
 	column->bottom = fmax(column->bottom, column->end);
 }
 
-/* Where the child of `fork` goes, right of what the contour holds from its top to its join. */
+/* Where the child goes, right of what the contour holds from its top to its join. */
 static void place_child(struct full_layout *l, uint32_t owner, const struct full_column *column,
-			struct full_row *fork, struct contour *c)
+			struct full_child *child, struct contour *c)
 {
-	double fork_y = fork->y + LAYOUT_FORK_RADIUS;
-	double bottom = fork->child_top + l->heights[fork->ref];
+	struct full_column *own = &l->columns[child->ref];
+	double fork_y = child->y + LAYOUT_FORK_RADIUS;
+	double bottom = child->top + own->bottom;
 	double beside = contour__cut(&l->pool, c, bottom + FULL_GAP_Y, column->half);
-	double below = contour__cut(&l->pool, c, fork->join_y, column->half);
-	uint32_t join = l->outline->context[fork->ref].join;
+	double below = contour__cut(&l->pool, c, child->join_y, column->half);
+	uint32_t join = l->outline->context[child->ref].join;
 
-	l->owner_row[fork->ref] = (uint32_t)(fork - l->rows);
-	l->owner_column[fork->ref] = owner;
-	fork->child_x = beside + FULL_GAP_X + l->columns[fork->ref].half;
-	if (below <= fork->child_x - FULL_LANE / 2) {
-		contour__push(&l->pool, c, fork->child_x + 1, bottom, fmax(.1, fork->join_y - bottom));
+	own->owner = (uint32_t)(child - l->children);
+	own->owner_column = owner;
+	child->x = beside + FULL_GAP_X + own->half;
+	if (below <= child->x - FULL_LANE / 2) {
+		contour__push(&l->pool, c, child->x + 1, bottom, fmax(.1, child->join_y - bottom));
 	} else {
 		bool shares = join < l->outline->joins && l->lane_owner[join] == owner &&
 			      fabs(l->lane_x[join] - below) < 1e-6;
 
-		fork->routed = true;
-		fork->lane = shares ? below : below + FULL_LANE;
+		child->routed = true;
+		child->lane = shares ? below : below + FULL_LANE;
 		if (join < l->outline->joins) {
 			l->lane_owner[join] = owner;
-			l->lane_x[join] = fork->lane;
+			l->lane_x[join] = child->lane;
 		}
-		contour__push(&l->pool, c, fork->lane, bottom + FULL_GAP_Y / 2,
-			      fmax(.1, fork->join_y - bottom - FULL_GAP_Y / 2));
+		contour__push(&l->pool, c, child->lane, bottom + FULL_GAP_Y / 2,
+			      fmax(.1, child->join_y - bottom - FULL_GAP_Y / 2));
 	}
-	contour__shift(&l->contours[fork->ref], fork->child_x, fork->child_top);
-	contour__put_on_top(&l->pool, c, &l->contours[fork->ref]);
-	contour__push(&l->pool, c, fork->child_x + 1, fork_y - 1, fork->child_top - fork_y + 1);
+	contour__shift(&own->contour, child->x, child->top);
+	contour__put_on_top(&l->pool, c, &own->contour);
+	contour__push(&l->pool, c, child->x + 1, fork_y - 1, child->top - fork_y + 1);
 }
 
 struct contour full_layout__sweep(struct full_layout *l, uint32_t owner, double exit)
@@ -196,19 +165,19 @@ struct contour full_layout__sweep(struct full_layout *l, uint32_t owner, double 
 	struct contour c;
 
 	contour__init(&c);
-	for (size_t i = column->row_count; i-- > 0;) {
-		struct full_row *row = &l->rows[column->first_row + i];
+	for (size_t i = column->child_count; i-- > 0;) {
+		struct full_child *child = &l->children[column->first_child + i];
 
-		if (row->kind == FULL_REGION) {
-			struct contour *inner = &l->regions[row->ref].contour;
+		if (child->is_region) {
+			struct full_region *region = &l->regions[child->ref];
 
-			contour__shift(inner, 0, row->y);
-			contour__cut(&l->pool, &c, row->y + row->height, column->half);
-			contour__put_on_top(&l->pool, &c, inner);
-		} else if (row->kind == FULL_FORK && row->ref != GRAIN_NONE) {
-			if (row->open)
-				row->join_y = exit;
-			place_child(l, owner, column, row, &c);
+			contour__shift(&region->contour, 0, child->y);
+			contour__cut(&l->pool, &c, child->y + region->height, column->half);
+			contour__put_on_top(&l->pool, &c, &region->contour);
+		} else {
+			if (child->open)
+				child->join_y = exit;
+			place_child(l, owner, column, child, &c);
 		}
 	}
 	return c;
@@ -221,26 +190,30 @@ static bool build_task(struct full_layout *l, uint32_t context)
 	struct grain_item item;
 	double y = 0;
 
-	column->context = context;
-	column->first_row = l->row_count;
+	l->staged_count = 0;
+	*column = (struct full_column){.built = true,
+				       .context = context,
+				       .first_child = (uint32_t)l->child_count,
+				       .owner = GRAIN_NONE,
+				       .half = FULL_COLUMN_WIDTH / 2};
 	outline_walk__start(&walk, l->outline, context);
 	while (outline_walk__next(&walk, &item))
 		if (!full_layout__add_item(l, column, &walk, &item, &y))
 			return false;
-	if (!column->row_count) {
+	if (!column->node_count) {
 		/* Its body was not seen: a stub stands for it. */
-		if (!add_row(l, column, FULL_FRAGMENT, 0, LAYOUT_HEIGHT_FLOOR))
+		if (!full_layout__stage_stub(l, column))
 			return false;
 		y = LAYOUT_HEIGHT_FLOOR + FULL_GAP_Y;
 	}
 	full_layout__end_column(column, y);
-	l->heights[context] = column->bottom > column->end ? column->bottom + FULL_GAP_Y / 2 : column->end;
-	l->contours[context] = full_layout__sweep(l, context, l->heights[context] + FULL_GAP_Y / 2);
-	if (l->contours[context].head == CONTOUR_END)
-		contour__push(&l->pool, &l->contours[context], column->half, 0, l->heights[context]);
-	else if (l->contours[context].y > 0)
-		contour__push(&l->pool, &l->contours[context], column->half, 0, l->contours[context].y);
-	return true;
+	column->bottom = column->bottom > column->end ? column->bottom + FULL_GAP_Y / 2 : column->end;
+	column->contour = full_layout__sweep(l, context, column->bottom + FULL_GAP_Y / 2);
+	if (column->contour.head == CONTOUR_END)
+		contour__push(&l->pool, &column->contour, column->half, 0, column->bottom);
+	else if (column->contour.y > 0)
+		contour__push(&l->pool, &column->contour, column->half, 0, column->contour.y);
+	return full_layout__unstage(l, column);
 }
 
 /* ---- the whole -------------------------------------------------------- */
@@ -281,25 +254,17 @@ static bool prepare(struct full_layout *l)
 	const struct outline *o = l->outline;
 
 	l->columns = calloc(o->contexts + 1, sizeof(*l->columns));
-	l->contours = calloc(o->contexts + 1, sizeof(*l->contours));
-	l->heights = calloc(o->contexts + 1, sizeof(*l->heights));
+	l->children = malloc((o->contexts + o->regions + 1) * sizeof(*l->children));
 	l->claimed = calloc(o->contexts + 1, sizeof(*l->claimed));
-	l->owner_row = calloc(o->contexts + 1, sizeof(*l->owner_row));
-	l->owner_column = calloc(o->contexts + 1, sizeof(*l->owner_column));
 	l->regions = calloc(o->regions + 1, sizeof(*l->regions));
 	l->waiting = calloc(o->joins + 1, sizeof(*l->waiting));
 	l->join_node = calloc(o->joins + 1, sizeof(*l->join_node));
 	l->lane_x = calloc(o->joins + 1, sizeof(*l->lane_x));
 	l->lane_owner = calloc(o->joins + 1, sizeof(*l->lane_owner));
-	if (!l->columns || !l->contours || !l->heights || !l->claimed || !l->owner_row || !l->owner_column ||
-	    !l->regions || !l->waiting || !l->join_node || !l->lane_x || !l->lane_owner)
+	if (!l->columns || !l->children || !l->claimed || !l->regions || !l->waiting || !l->join_node ||
+	    !l->lane_x || !l->lane_owner)
 		return false;
 	l->column_count = l->column_capacity = o->contexts + 1;
-	for (size_t i = 0; i < l->column_count; i++) {
-		l->columns[i] = (struct full_column){.context = GRAIN_NONE, .half = FULL_COLUMN_WIDTH / 2};
-		contour__init(&l->contours[i]);
-		l->owner_row[i] = GRAIN_NONE;
-	}
 	for (size_t i = 0; i < o->regions; i++)
 		contour__init(&l->regions[i].contour);
 	for (size_t i = 0; i < o->joins; i++)
@@ -318,13 +283,31 @@ static bool make_room(struct full_layout *l)
 {
 	size_t nodes = l->outline->full_nodes;
 
-	return scene__reserve((void **)&l->scene->nodes, &l->scene->node_capacity, nodes,
-			      sizeof(*l->scene->nodes)) &&
-	       scene__reserve((void **)&l->scene->edges, &l->scene->edge_capacity, nodes + nodes / 4,
+	return scene__reserve((void **)&l->scene->edges, &l->scene->edge_capacity, nodes + nodes / 4,
 			      sizeof(*l->scene->edges)) &&
 	       scene__reserve((void **)&l->scene->points, &l->scene->point_capacity, 3 * nodes,
-			      sizeof(*l->scene->points)) &&
-	       scene__reserve((void **)&l->rows, &l->row_capacity, nodes, sizeof(*l->rows));
+			      sizeof(*l->scene->points));
+}
+
+/* The regions that are roots: their nodes are the first. */
+static bool build_roots(struct full_layout *l)
+{
+	const struct outline *o = l->outline;
+	struct full_column all = {0};
+
+	l->staged_count = 0;
+	for (size_t i = 0; i < o->root_count; i++) {
+		uint32_t index = o->roots[i].index;
+
+		if (!o->roots[i].is_region)
+			continue;
+		if (!l->regions[index].built && !full_layout__build_region(l, index, false))
+			return false;
+		l->regions[index].fork_node = all.node_count;
+		if (!full_layout__stage_region(l, &all, index))
+			return false;
+	}
+	return !all.node_count || full_layout__unstage(l, &all);
 }
 
 int layout__full(const struct outline *outline, struct scene *scene)
@@ -343,25 +326,18 @@ int layout__full(const struct outline *outline, struct scene *scene)
 						      !full_layout__build_region(&l, e->region, true))
 			goto out;
 	}
-	for (size_t i = 0; i < outline->root_count; i++) {
-		uint32_t index = outline->roots[i].index;
-
-		if (outline->roots[i].is_region && !l.regions[index].built &&
-		    !full_layout__build_region(&l, index, false))
-			goto out;
-	}
+	if (!build_roots(&l))
+		goto out;
 	r = l.pool.failed ? -ENOMEM : full_layout__place(&l);
 out:
 	contour_pool__free(&l.pool);
-	free(l.rows);
+	free(l.staged);
+	free(l.children);
 	free(l.columns);
-	free(l.contours);
-	free(l.heights);
 	free(l.claimed);
-	free(l.owner_row);
-	free(l.owner_column);
 	free(l.phases);
 	free(l.regions);
+	free(l.way);
 	free(l.waiting);
 	free(l.join_node);
 	free(l.lane_x);

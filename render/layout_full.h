@@ -14,29 +14,32 @@
 #define FULL_BOOKKEEPING_WIDTH 16.0
 #define FULL_BOOKKEEPING_HEIGHT 6.0
 
-enum full_row_kind { FULL_FRAGMENT, FULL_CHUNK, FULL_BOOKKEEPING, FULL_FORK, FULL_JOIN, FULL_REGION };
-
-struct full_row {
-	uint8_t kind; /* enum full_row_kind */
-	bool open;    /* fork whose child is not joined in this column */
-	bool routed;  /* the child's way to the join leads through a lane */
-	uint32_t context, item;
-	uint32_t ref;  /* child, join or region */
-	uint32_t node; /* in the scene */
-	uint32_t next; /* fork waiting for the same join while the column is built */
-	double y, height;
-	double child_x, child_top, join_y, lane; /* of a fork's child, relative to the column */
+/* What hangs on a column: the child of a fork, or a region. */
+struct full_child {
+	bool is_region;
+	bool open;     /* not joined in this column */
+	bool routed;   /* its way to the join leads through a lane */
+	uint32_t ref;  /* context or region */
+	uint32_t node; /* its fork, first among the nodes of the column, then of the scene */
+	uint32_t next; /* the child that waits for the same join while the column is built */
+	/* Relative to the column: of the fork or region, of the child. */
+	double y, x, top, join_y, lane;
 };
 
-/* Rows below each other; x and y are relative to the block, then absolute. */
+/* Nodes below each other; x and y are relative to the block, then absolute. */
 struct full_column {
-	uint32_t context; /* GRAIN_NONE: not built */
-	size_t first_row, row_count;
+	bool built;
+	uint32_t context;
+	uint32_t first_node; /* of those staged; then of all, counted from the end; then of the scene */
+	uint32_t node_count;
+	uint32_t first_child, child_count;
+	uint32_t owner, owner_column; /* the child that it is, and where that hangs; GRAIN_NONE */
+	uint32_t phase;		      /* of a region member's column */
 	double x, y;
-	double end;	/* of the rows */
-	double bottom;	/* also of the children that are not joined here */
-	double half;	/* of the width */
-	uint32_t phase; /* of a region member's column */
+	double end;    /* of the nodes */
+	double bottom; /* also of the children that are not joined here, and of a task the room below them */
+	double half;   /* of the width */
+	struct contour contour; /* right one of a task's block, until it becomes part of its parent's */
 };
 
 struct full_phase {
@@ -60,24 +63,43 @@ struct full_layout {
 	const struct outline *outline;
 	struct scene *scene;
 	struct contour_pool pool;
-	struct full_row *rows;
-	size_t row_count, row_capacity;
+	struct scene_node *staged; /* of the columns that are built, relative to them */
+	size_t staged_count, staged_capacity;
+	struct full_child *children;
+	size_t child_count;
 	struct full_column *columns; /* one a context first, then those of region members */
 	size_t column_count, column_capacity;
-	struct contour *contours; /* per context */
-	double *heights;	  /* per context: of its block */
-	bool *claimed;		  /* per context: by the fork that shows it */
-	uint32_t *owner_row;	  /* per context: that fork's row */
-	uint32_t *owner_column;	  /* per context: the column of that row */
+	bool *claimed; /* per context: by the fork that shows it */
 	struct full_phase *phases;
 	size_t phase_count, phase_capacity;
 	struct full_region *regions;
+	struct scene_point *way; /* of the edge that is made */
+	size_t way_capacity;
 	/* per join */
-	uint32_t *waiting; /* first fork row that waits for it, GRAIN_NONE */
+	uint32_t *waiting; /* first child that waits for it, GRAIN_NONE */
 	uint32_t *join_node;
 	double *lane_x;
 	uint32_t *lane_owner; /* column whose lane lane_x is */
 };
+
+/* Stage a node at y of a column (layout_full_nodes.c); false when memory is short. */
+double full_layout__stage_fragment(struct full_layout *layout, struct full_column *column,
+				   const struct outline_walk *walk, const struct grain_item *item,
+				   double y); /* its height, or negative */
+/* Of a body that was not seen, at the top. */
+bool full_layout__stage_stub(struct full_layout *layout, struct full_column *column);
+bool full_layout__stage_bookkeeping(struct full_layout *layout, struct full_column *column,
+				    const struct outline_walk *walk, const struct grain_item *item, double y);
+/* child: GRAIN_NONE when it isn't drawn below the fork. */
+bool full_layout__stage_fork(struct full_layout *layout, struct full_column *column,
+			     const struct outline_walk *walk, const struct grain_item *item, double y,
+			     uint32_t child);
+bool full_layout__stage_join(struct full_layout *layout, struct full_column *column,
+			     const struct outline_walk *walk, const struct grain_item *item, double y);
+/* Its fork and its joins, which the second pass moves to their places. */
+bool full_layout__stage_region(struct full_layout *layout, struct full_column *column, uint32_t region);
+/* Puts the staged nodes of a column before all others of the scene. */
+bool full_layout__unstage(struct full_layout *layout, struct full_column *column);
 
 /* Adds one item at *y of a column and moves *y below it; false when memory is short. */
 bool full_layout__add_item(struct full_layout *layout, struct full_column *column,
@@ -88,13 +110,7 @@ void full_layout__end_column(struct full_column *column, double y);
 struct contour full_layout__sweep(struct full_layout *layout, uint32_t owner, double exit);
 bool full_layout__build_region(struct full_layout *layout, uint32_t region, bool with_members);
 
-/* Second pass: nodes and edges. 0 or -ENOMEM. */
+/* Second pass: positions and edges. 0 or -ENOMEM. */
 int full_layout__place(struct full_layout *layout);
-
-static inline const struct full_phase *full_region__last(const struct full_layout *l,
-							 const struct full_region *r)
-{
-	return &l->phases[r->first_phase + r->phase_count - 1];
-}
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Second pass of the full layout, parents before children: absolute positions
- * and nodes, then the edges, for which all nodes are known.
+ * Second pass of the full layout, parents before children: absolute positions,
+ * then the edges, for which those of all nodes are known.
  */
 #include "render/layout_full.h"
 
@@ -9,148 +9,66 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool place_region(struct full_layout *l, uint32_t index, double x, double y)
+static void know_join(struct full_layout *l, uint32_t index)
+{
+	const struct scene_node *node = &l->scene->nodes[index];
+
+	if (node->shape == SCENE_JOIN && node->ref != GRAIN_NONE)
+		l->join_node[node->ref] = index;
+}
+
+/* Its nodes, from fork_node, and its members' columns. */
+static void place_region(struct full_layout *l, uint32_t index, double x, double y)
 {
 	struct full_region *r = &l->regions[index];
-	struct grain_region region;
-	struct scene_node fork = {.shape = SCENE_FORK,
-				  .x = x,
-				  .y = y,
-				  .w = 2 * LAYOUT_FORK_RADIUS,
-				  .h = 2 * LAYOUT_FORK_RADIUS,
-				  .ref = GRAIN_NONE,
-				  .region = index};
+	struct scene_node *node = &l->scene->nodes[r->fork_node];
 
-	grain_graph__region(l->outline->graph, index, &region);
-	fork.context = region.parent;
-	fork.incomplete = region.incomplete;
-	fork.grains = region.threads;
-	r->x = x;
-	r->y = y;
-	r->fork_node = scene__add_node(l->scene, &fork);
-	if (r->fork_node == GRAIN_NONE)
-		return false;
+	r->x = node->x = x;
+	r->y = node->y = y;
 	for (size_t p = 0; p < r->phase_count; p++) {
 		struct full_phase *phase = &l->phases[r->first_phase + p];
-		struct scene_node join = {.shape = SCENE_JOIN,
-					  .x = x,
-					  .y = y + phase->join_y - LAYOUT_JOIN_RADIUS,
-					  .w = 2 * LAYOUT_JOIN_RADIUS,
-					  .h = 2 * LAYOUT_JOIN_RADIUS,
-					  .context = region.parent,
-					  .ref = phase->join,
-					  .region = index};
 
-		if (phase->join < l->outline->joins) {
-			struct grain_join j;
-
-			grain_graph__join(l->outline->graph, phase->join, &j);
-			join.critical = j.critical;
-			join.grains = j.joined;
-		} else {
-			join.ref = GRAIN_NONE;
-			join.incomplete = true;
-		}
-		phase->node = scene__add_node(l->scene, &join);
-		if (phase->node == GRAIN_NONE)
-			return false;
-		if (join.ref != GRAIN_NONE)
-			l->join_node[join.ref] = phase->node;
+		node++;
+		node->x = x;
+		node->y = y + phase->join_y - LAYOUT_JOIN_RADIUS;
+		phase->node = (uint32_t)(node - l->scene->nodes);
 		for (size_t i = 0; i < phase->column_count; i++) {
 			l->columns[phase->first_column + i].x += x;
 			l->columns[phase->first_column + i].y += y;
 		}
 	}
-	return true;
 }
 
-static void describe_fork(const struct full_layout *l, const struct full_row *row, struct scene_node *node)
+static void place_column(struct full_layout *l, struct full_column *column)
 {
-	node->grains = 1;
-	node->incomplete = row->ref == GRAIN_NONE;
-	if (row->ref == GRAIN_NONE)
-		return;
-	node->undeferred = l->outline->context[row->ref].undeferred;
-}
+	struct scene_node *nodes;
 
-static bool place_row(struct full_layout *l, const struct full_column *column, struct full_row *row)
-{
-	static const uint8_t shapes[] = {SCENE_FRAGMENT, SCENE_CHUNK, SCENE_BOOKKEEPING, SCENE_FORK,
-					 SCENE_JOIN};
-	static const double widths[] = {LAYOUT_FRAGMENT_WIDTH, LAYOUT_CHUNK_WIDTH, FULL_BOOKKEEPING_WIDTH,
-					2 * LAYOUT_FORK_RADIUS, 2 * LAYOUT_JOIN_RADIUS};
-	struct scene_node node = {.x = column->x,
-				  .y = column->y + row->y,
-				  .h = row->height,
-				  .context = row->context,
-				  .ref = row->item,
-				  .region = GRAIN_NONE};
-	struct grain_context c;
-	struct grain_item item;
-
-	if (row->kind == FULL_REGION)
-		return place_region(l, row->ref, node.x, node.y);
-	node.shape = shapes[row->kind];
-	node.w = widths[row->kind];
-	if (row->item != GRAIN_NONE) {
-		grain_graph__item(l->outline->graph, row->item, &item);
-		node.critical = item.critical;
-		node.tid = item.tid;
-		node.cpu = item.cpu;
-		node.time_ns = item.own_ns;
+	column->first_node = (uint32_t)l->scene->node_count - column->first_node;
+	nodes = &l->scene->nodes[column->first_node];
+	for (uint32_t i = 0; i < column->node_count; i++) {
+		nodes[i].x = column->x;
+		nodes[i].y += column->y;
+		know_join(l, column->first_node + i);
 	}
-	if (row->kind == FULL_FRAGMENT || row->kind == FULL_CHUNK) {
-		layout__height(l->scene->px_per_ns, node.time_ns, &node.capped);
-		grain_graph__context(l->outline->graph, row->context, &c);
-		node.incomplete = c.incomplete;
-		node.undeferred = c.undeferred;
-		node.discarded = c.discarded;
-		node.grains = (c.kind == GRAIN_TASK && !c.runtime) || c.kind == GRAIN_CHUNK;
-	} else if (row->kind == FULL_FORK) {
-		describe_fork(l, row, &node);
-	} else if (row->kind == FULL_JOIN) {
-		node.ref = row->ref < l->outline->joins ? row->ref : GRAIN_NONE;
-		if (node.ref != GRAIN_NONE) {
-			struct grain_join join;
+	for (uint32_t i = 0; i < column->child_count; i++) {
+		struct full_child *child = &l->children[column->first_child + i];
 
-			grain_graph__join(l->outline->graph, node.ref, &join);
-			node.critical = join.critical;
-			node.grains = join.joined;
+		child->node += column->first_node;
+		if (child->is_region) {
+			l->regions[child->ref].fork_node = child->node;
+			place_region(l, child->ref, column->x, column->y + child->y);
+		} else {
+			l->columns[child->ref].x = column->x + child->x;
+			l->columns[child->ref].y = column->y + child->top;
 		}
 	}
-	row->node = scene__add_node(l->scene, &node);
-	if (row->node == GRAIN_NONE)
-		return false;
-	if (row->kind == FULL_JOIN && node.ref != GRAIN_NONE)
-		l->join_node[node.ref] = row->node;
-	return true;
-}
-
-static bool place_column(struct full_layout *l, const struct full_column *column)
-{
-	for (size_t i = 0; i < column->row_count; i++) {
-		struct full_row *row = &l->rows[column->first_row + i];
-
-		if (!place_row(l, column, row))
-			return false;
-		if (row->kind == FULL_FORK && row->ref != GRAIN_NONE) {
-			l->columns[row->ref].x = column->x + row->child_x;
-			l->columns[row->ref].y = column->y + row->child_top;
-		}
-	}
-	return true;
 }
 
 /* ---- edges ------------------------------------------------------------ */
 
-static uint32_t first_node(const struct full_layout *l, const struct full_row *row)
+static uint32_t last_node(const struct full_column *column)
 {
-	return row->kind == FULL_REGION ? l->regions[row->ref].fork_node : row->node;
-}
-
-static uint32_t last_node(const struct full_layout *l, const struct full_row *row)
-{
-	return row->kind == FULL_REGION ? full_region__last(l, &l->regions[row->ref])->node : row->node;
+	return column->first_node + column->node_count - 1;
 }
 
 /* A node has one way in that is critical, and both its ends are. */
@@ -165,14 +83,26 @@ static bool add_edge(struct full_layout *l, enum scene_edge_kind kind, bool curv
 
 static bool edges_down(struct full_layout *l, const struct full_column *column)
 {
-	for (size_t i = 1; i < column->row_count; i++) {
-		const struct full_row *above = &l->rows[column->first_row + i - 1];
-		const struct full_row *below = above + 1;
-		struct scene_point points[2] = {{column->x, column->y + above->y + above->height},
-						{column->x, column->y + below->y}};
+	const struct full_child *child = &l->children[column->first_child],
+				*end = child + column->child_count;
+	const struct scene_node *nodes = l->scene->nodes;
+	uint32_t above = column->first_node;
 
-		if (!add_edge(l, SCENE_CONTINUATION, false, last_node(l, above), first_node(l, below), points,
-			      2))
+	while (above <= last_node(column)) {
+		struct scene_point points[2] = {{column->x, nodes[above].y + nodes[above].h}};
+		uint32_t last = above;
+
+		while (child < end && (!child->is_region || child->node < above))
+			child++;
+		if (child < end && child->node == above) {
+			points[0].y = column->y + child->y + l->regions[child->ref].height;
+			last += (uint32_t)l->regions[child->ref].phase_count;
+		}
+		above = last + 1;
+		if (above > last_node(column))
+			break;
+		points[1] = (struct scene_point){column->x, nodes[above].y};
+		if (!add_edge(l, SCENE_CONTINUATION, false, last, above, points, 2))
 			return false;
 	}
 	return true;
@@ -195,21 +125,22 @@ static bool edge_to_ancestor(struct full_layout *l, uint32_t from, uint32_t join
 	return add_edge(l, SCENE_ANCESTOR, true, from, l->join_node[join], points, 7);
 }
 
-/* The way of a fork's child to the join's side, or into the tail of the column that leads there. */
+/* The way of a child to the join's side, or into the tail of the column that leads there. */
 static uint32_t way_out(const struct full_layout *l, const struct full_column *column,
-			const struct full_row *fork, struct scene_point points[4])
+			const struct full_child *child, struct scene_point points[4])
 {
-	double x = l->columns[fork->ref].x, join_y = column->y + fork->join_y;
-	double below = l->columns[fork->ref].y + l->heights[fork->ref] + FULL_GAP_Y / 2;
+	const struct full_column *own = &l->columns[child->ref];
+	double x = own->x, join_y = column->y + child->join_y;
+	double below = own->y + own->bottom + FULL_GAP_Y / 2;
 	uint32_t n = 0;
 
-	if (fork->routed) {
+	if (child->routed) {
 		points[n++] = (struct scene_point){x, below};
-		points[n++] = (struct scene_point){column->x + fork->lane, below};
-		x = column->x + fork->lane;
+		points[n++] = (struct scene_point){column->x + child->lane, below};
+		x = column->x + child->lane;
 	}
 	points[n++] = (struct scene_point){x, join_y};
-	points[n++] = (struct scene_point){column->x + (fork->open ? 0 : LAYOUT_JOIN_RADIUS), join_y};
+	points[n++] = (struct scene_point){column->x + (child->open ? 0 : LAYOUT_JOIN_RADIUS), join_y};
 	return n;
 }
 
@@ -217,34 +148,28 @@ static uint32_t way_out(const struct full_layout *l, const struct full_column *c
  * What merges into its parent's tail ends there, but the critical path is drawn
  * down to the join, over as many tails as it takes.
  */
-static bool edge_to_join(struct full_layout *l, const struct full_column *column, const struct full_row *fork,
-			 const struct scene_point *tail, uint32_t join)
+static bool edge_to_join(struct full_layout *l, const struct full_column *column,
+			 const struct full_child *child, const struct scene_point *tail, uint32_t join)
 {
-	const struct full_column *child = &l->columns[fork->ref];
-	uint32_t from = last_node(l, &l->rows[child->first_row + child->row_count - 1]);
-	struct scene_point *points = NULL;
-	size_t count = 0, capacity = 0;
-	bool ok, critical = l->scene->nodes[from].critical && l->scene->nodes[l->join_node[join]].critical;
+	uint32_t from = last_node(&l->columns[child->ref]), to = l->join_node[join];
+	bool critical = l->scene->nodes[from].critical && l->scene->nodes[to].critical;
+	size_t count = 0;
 
-	ok = scene__reserve((void **)&points, &capacity, 0, sizeof(*points));
-	if (ok)
-		points[count++] = *tail;
-	while (ok) {
-		ok = scene__reserve((void **)&points, &capacity, count + 4, sizeof(*points));
-		if (!ok)
-			break;
-		count += way_out(l, column, fork, points + count);
+	if (!scene__reserve((void **)&l->way, &l->way_capacity, 0, sizeof(*l->way)))
+		return false;
+	l->way[count++] = *tail;
+	for (;;) {
+		if (!scene__reserve((void **)&l->way, &l->way_capacity, count + 4, sizeof(*l->way)))
+			return false;
+		count += way_out(l, column, child, l->way + count);
 		/* Region members share the line that leads to their join. */
-		if (!critical || !fork->open || column->context == GRAIN_NONE ||
-		    column != &l->columns[column->context] || l->owner_row[column->context] == GRAIN_NONE)
+		if (!critical || !child->open || column != &l->columns[column->context] ||
+		    column->owner == GRAIN_NONE)
 			break;
-		fork = &l->rows[l->owner_row[column->context]];
-		column = &l->columns[l->owner_column[column->context]];
+		child = &l->children[column->owner];
+		column = &l->columns[column->owner_column];
 	}
-	ok = ok &&
-	     add_edge(l, SCENE_SYNCHRONIZATION, false, from, l->join_node[join], points, (uint32_t)count);
-	free(points);
-	return ok;
+	return add_edge(l, SCENE_SYNCHRONIZATION, false, from, to, l->way, (uint32_t)count);
 }
 
 /*
@@ -252,33 +177,31 @@ static bool edge_to_join(struct full_layout *l, const struct full_column *column
  * the column's end go to `exit`, the join of the column's own context.
  */
 static bool edges_of_child(struct full_layout *l, const struct full_column *column,
-			   const struct full_row *fork, uint32_t exit)
+			   const struct full_child *child, uint32_t exit)
 {
-	const struct full_column *child = &l->columns[fork->ref];
-	const struct full_row *first = &l->rows[child->first_row], *last = first + child->row_count - 1;
-	double fork_y = column->y + fork->y + LAYOUT_FORK_RADIUS;
+	const struct full_column *own = &l->columns[child->ref];
+	double fork_y = column->y + child->y + LAYOUT_FORK_RADIUS;
 	struct scene_point create[3] = {{column->x + LAYOUT_FORK_RADIUS, fork_y},
-					{child->x, fork_y},
-					{child->x, child->y}};
-	struct scene_point tail = {child->x, child->y + child->end};
-	double below = child->y + l->heights[fork->ref];
-	uint32_t join = l->outline->context[fork->ref].join;
+					{own->x, fork_y},
+					{own->x, own->y}};
+	struct scene_point tail = {own->x, own->y + own->end};
+	uint32_t join = l->outline->context[child->ref].join;
 
-	if (!add_edge(l, SCENE_CREATION, false, fork->node, first_node(l, first), create, 3))
+	if (!add_edge(l, SCENE_CREATION, false, child->node, own->first_node, create, 3))
 		return false;
 	if (join >= l->outline->joins || l->join_node[join] == GRAIN_NONE)
 		return true;
-	if (fork->open && join != exit)
-		return edge_to_ancestor(l, last_node(l, last), join, &tail, below);
-	return edge_to_join(l, column, fork, &tail, join);
+	if (child->open && join != exit)
+		return edge_to_ancestor(l, last_node(own), join, &tail, own->y + own->bottom);
+	return edge_to_join(l, column, child, &tail, join);
 }
 
 static bool edges_of_children(struct full_layout *l, const struct full_column *column, uint32_t exit)
 {
-	for (size_t i = 0; i < column->row_count; i++) {
-		const struct full_row *row = &l->rows[column->first_row + i];
+	for (uint32_t i = 0; i < column->child_count; i++) {
+		const struct full_child *child = &l->children[column->first_child + i];
 
-		if (row->kind == FULL_FORK && row->ref != GRAIN_NONE && !edges_of_child(l, column, row, exit))
+		if (!child->is_region && !edges_of_child(l, column, child, exit))
 			return false;
 	}
 	return edges_down(l, column);
@@ -293,7 +216,6 @@ static bool edges_of_phase(struct full_layout *l, const struct full_region *r, c
 
 	for (size_t i = 0; i < phase->column_count; i++) {
 		const struct full_column *column = &l->columns[phase->first_column + i];
-		const struct full_row *top = &l->rows[column->first_row], *last = top + column->row_count - 1;
 		bool straight = column->x == r->x;
 		struct scene_point in[3] = {{r->x + radius, above},
 					    {column->x, above},
@@ -308,9 +230,9 @@ static bool edges_of_phase(struct full_layout *l, const struct full_region *r, c
 			out[1].y = join_y - LAYOUT_JOIN_RADIUS;
 		}
 		if (!edges_of_children(l, column, phase->join) ||
-		    !add_edge(l, first ? SCENE_CREATION : SCENE_CONTINUATION, false, from, first_node(l, top),
+		    !add_edge(l, first ? SCENE_CREATION : SCENE_CONTINUATION, false, from, column->first_node,
 			      in, straight ? 2 : 3) ||
-		    !add_edge(l, SCENE_SYNCHRONIZATION, false, last_node(l, last), phase->node, out,
+		    !add_edge(l, SCENE_SYNCHRONIZATION, false, last_node(column), phase->node, out,
 			      straight ? 2 : 3))
 			return false;
 	}
@@ -327,12 +249,9 @@ static bool enters_members(const struct full_layout *l, const struct full_region
 {
 	const struct full_phase *phase = &l->phases[r->first_phase];
 
-	for (size_t i = 0; i < phase->column_count; i++) {
-		uint32_t node = first_node(l, &l->rows[l->columns[phase->first_column + i].first_row]);
-
-		if (node != GRAIN_NONE && l->scene->nodes[node].critical)
+	for (size_t i = 0; i < phase->column_count; i++)
+		if (l->scene->nodes[l->columns[phase->first_column + i].first_node].critical)
 			return true;
-	}
 	return false;
 }
 
@@ -354,7 +273,7 @@ static bool edges_of_region(struct full_layout *l, const struct full_region *r)
 }
 
 /* Puts what starts a drawing side by side. */
-static bool place_roots(struct full_layout *l)
+static void place_roots(struct full_layout *l)
 {
 	const struct outline *o = l->outline;
 	double x = 0;
@@ -362,36 +281,35 @@ static bool place_roots(struct full_layout *l)
 	for (size_t i = 0; i < o->root_count; i++) {
 		uint32_t index = o->roots[i].index;
 		bool is_region = o->roots[i].is_region;
-		struct contour *c = is_region ? &l->regions[index].contour : &l->contours[index];
+		struct contour *c = is_region ? &l->regions[index].contour : &l->columns[index].contour;
 		double half = is_region ? FULL_COLUMN_WIDTH / 2 : l->columns[index].half, width = half;
 
 		for (struct contour_walk w = contour__first(c); w.segment != CONTOUR_END;
 		     contour__next(&l->pool, &w))
 			width = fmax(width, w.x);
 		x += half;
-		if (is_region && !place_region(l, index, x, 0))
-			return false;
-		if (!is_region) {
+		if (is_region) {
+			place_region(l, index, x, 0);
+			for (size_t p = 0; p < l->regions[index].phase_count; p++)
+				know_join(l, l->phases[l->regions[index].first_phase + p].node);
+		} else {
 			l->columns[index].x = x;
 			l->columns[index].y = 0;
 		}
 		x += width + FULL_GAP_X;
 	}
-	return true;
 }
 
-static bool place_all(struct full_layout *l)
+static void place_all(struct full_layout *l)
 {
 	const struct outline *o = l->outline;
 
-	if (!place_roots(l))
-		return false;
+	place_roots(l);
 	for (size_t i = 0; i < o->count; i++) {
 		const struct outline_entry *e = &o->order[i];
 
 		if (e->region == GRAIN_NONE) {
-			if (!place_column(l, &l->columns[e->context]))
-				return false;
+			place_column(l, &l->columns[e->context]);
 			continue;
 		}
 		if (!e->leads)
@@ -400,19 +318,16 @@ static bool place_all(struct full_layout *l)
 			const struct full_phase *phase = &l->phases[l->regions[e->region].first_phase + p];
 
 			for (size_t c = 0; c < phase->column_count; c++)
-				if (!place_column(l, &l->columns[phase->first_column + c]))
-					return false;
+				place_column(l, &l->columns[phase->first_column + c]);
 		}
 	}
-	return true;
 }
 
 int full_layout__place(struct full_layout *l)
 {
 	const struct outline *o = l->outline;
 
-	if (!place_all(l))
-		return -ENOMEM;
+	place_all(l);
 	for (size_t i = o->regions; i-- > 0;)
 		if (l->regions[i].built && l->regions[i].phase_count)
 			l->scene->nodes[l->regions[i].fork_node].critical = enters_members(l, &l->regions[i]);

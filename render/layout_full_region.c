@@ -35,7 +35,7 @@ static int compare_column(const void *a, const void *b)
 
 	if (x->phase != y->phase)
 		return x->phase < y->phase ? -1 : 1;
-	return x->first_row < y->first_row ? -1 : x->first_row > y->first_row;
+	return x->first_node < y->first_node ? -1 : x->first_node > y->first_node;
 }
 
 /* Makes one phase for each join that the members share, and the last for the region's end. */
@@ -97,7 +97,8 @@ static struct full_column *new_column(struct full_layout *l, uint32_t context, u
 		return NULL;
 	column = &l->columns[l->column_count++];
 	*column = (struct full_column){.context = context,
-				       .first_row = l->row_count,
+				       .first_node = (uint32_t)l->staged_count,
+				       .first_child = (uint32_t)l->child_count,
 				       .half = FULL_COLUMN_WIDTH / 2,
 				       .phase = phase};
 	return column;
@@ -186,6 +187,8 @@ bool full_layout__build_region(struct full_layout *l, uint32_t index, bool with_
 	double y = 2 * LAYOUT_FORK_RADIUS + 2 * FULL_GAP_Y;
 
 	fr->built = true;
+	if (with_members)
+		l->staged_count = 0;
 	grain_graph__region(l->outline->graph, index, &region);
 	if (!find_phases(l, &region, index))
 		return false;
@@ -197,10 +200,13 @@ bool full_layout__build_region(struct full_layout *l, uint32_t index, bool with_
 	}
 	kept = first;
 	for (size_t i = first; i < l->column_count; i++)
-		if (l->columns[i].row_count)
+		if (l->columns[i].node_count)
 			l->columns[kept++] = l->columns[i];
 	l->column_count = kept;
 	qsort(l->columns + first, kept - first, sizeof(*l->columns), compare_column);
+	for (size_t i = kept; i-- > first;)
+		if (!full_layout__unstage(l, &l->columns[i]))
+			return false;
 	contour__append(&l->pool, &fr->contour, FULL_COLUMN_WIDTH / 2, 0, y);
 	for (size_t p = 0; p < fr->phase_count; p++) {
 		struct full_phase *phase = &l->phases[fr->first_phase + p];

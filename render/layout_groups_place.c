@@ -8,10 +8,10 @@
 static uint32_t add_grain(struct group_layout *l, const struct group_box *box, struct scene_node *node)
 {
 	struct grain_context c;
+	bool capped;
 
 	grain_graph__context(l->graph, box->context, &c);
 	node->context = box->context;
-	node->group = GRAIN_NONE;
 	node->ref = c.first_item;
 	if (c.item_count) {
 		struct grain_item item;
@@ -26,8 +26,9 @@ static uint32_t add_grain(struct group_layout *l, const struct group_box *box, s
 	node->incomplete = c.incomplete;
 	node->discarded = c.discarded;
 	node->undeferred = c.undeferred;
-	layout__height(l->scene->px_per_ns, c.exec_ns, &node->capped);
-	node->severity = severity__of(&c, l->opts->problem, l->opts->threshold);
+	layout__height(l->scene->px_per_ns, c.exec_ns, &capped);
+	node->capped = capped;
+	node->severity = (float)severity__of(&c, l->opts->problem, l->opts->threshold);
 	node->flagged = node->severity > 0;
 	return scene__add_node(l->scene, node);
 }
@@ -41,8 +42,6 @@ static uint32_t add_box(struct group_layout *l, const struct group_box *box)
 				  .w = box->w,
 				  .h = box->h,
 				  .context = GRAIN_NONE,
-				  .ref = GRAIN_NONE,
-				  .region = GRAIN_NONE,
 				  .group = box->group,
 				  .definition = GRAIN_NONE};
 
@@ -70,7 +69,7 @@ static uint32_t add_box(struct group_layout *l, const struct group_box *box)
 			struct grain_context c;
 
 			grain_graph__context(l->graph, worst, &c);
-			node.severity = severity__of(&c, l->opts->problem, l->opts->threshold);
+			node.severity = (float)severity__of(&c, l->opts->problem, l->opts->threshold);
 		}
 	}
 	return scene__add_node(l->scene, &node);
@@ -82,7 +81,6 @@ static uint32_t add_circle(struct group_layout *l, const struct group_box *box, 
 	node.x = x;
 	node.y = y;
 	node.w = node.h = 2 * radius;
-	node.group = node.definition = GRAIN_NONE;
 	node.critical = box->of.critical;
 	node.grains = box->of.members;
 	return scene__add_node(l->scene, &node);

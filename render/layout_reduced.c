@@ -205,6 +205,7 @@ static bool draw_box(struct reduced *l, uint32_t index)
 				  .flagged = n->sum.flagged,
 				  .severity = n->sum.severity,
 				  .time_ns = n->kind == TREE_CONTEXT ? n->own_ns : n->sum.exec_ns};
+	bool capped;
 
 	b->node = GRAIN_NONE;
 	if (n->kind == TREE_NOWHERE)
@@ -216,8 +217,10 @@ static bool draw_box(struct reduced *l, uint32_t index)
 		grain_graph__context(l->tree->outline->graph, n->context, &c);
 		node.discarded = c.discarded;
 	}
-	if (n->kind == TREE_CONTEXT)
-		layout__height(l->scene->px_per_ns, node.time_ns, &node.capped);
+	if (n->kind == TREE_CONTEXT) {
+		layout__height(l->scene->px_per_ns, node.time_ns, &capped);
+		node.capped = capped;
+	}
 	if (n->context != GRAIN_NONE) {
 		struct outline_walk walk;
 		struct grain_item item;

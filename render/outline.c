@@ -147,7 +147,11 @@ static void read_contexts(struct outline *o)
 							 .first_item = c.first_item,
 							 .item_count = c.item_count,
 							 .kind = (uint8_t)c.kind,
-							 .undeferred = c.undeferred};
+							 .undeferred = c.undeferred,
+							 .incomplete = c.incomplete,
+							 .discarded = c.discarded,
+							 .is_grain = (c.kind == GRAIN_TASK && !c.runtime) ||
+								     c.kind == GRAIN_CHUNK};
 	}
 }
 

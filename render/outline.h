@@ -26,7 +26,10 @@ struct outline_root {
 struct outline_context {
 	uint32_t join, first_item, item_count;
 	uint8_t kind; /* enum grain_context_kind */
-	bool undeferred;
+	bool undeferred : 1;
+	bool incomplete : 1;
+	bool discarded : 1;
+	bool is_grain : 1; /* an explicit task or a chunk */
 };
 
 struct outline {

@@ -30,10 +30,36 @@ void scene__free(struct scene *scene)
 {
 	if (!scene)
 		return;
-	free(scene->nodes);
+	if (scene->nodes)
+		free(scene->nodes - scene->nodes_unused);
 	free(scene->edges);
 	free(scene->points);
 	memset(scene, 0, sizeof(*scene));
+}
+
+bool scene__put_before(struct scene *scene, const struct scene_node *nodes, size_t count, size_t expected)
+{
+	if (scene->node_count + count >= GRAIN_NONE)
+		return false;
+	if (scene->nodes_unused < count || !scene->nodes) {
+		size_t unused = count + scene->node_count + expected, capacity = unused + scene->node_count;
+		struct scene_node *bigger = malloc(capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return false;
+		if (scene->nodes) {
+			memcpy(bigger + unused, scene->nodes, scene->node_count * sizeof(*bigger));
+			free(scene->nodes - scene->nodes_unused);
+		}
+		scene->nodes = bigger + unused;
+		scene->nodes_unused = unused;
+		scene->node_capacity = capacity;
+	}
+	scene->nodes -= count;
+	scene->nodes_unused -= count;
+	scene->node_count += count;
+	memcpy(scene->nodes, nodes, count * sizeof(*nodes));
+	return true;
 }
 
 uint32_t scene__add_node(struct scene *scene, const struct scene_node *node)

@@ -25,29 +25,38 @@ enum scene_shape {
 
 #define SCENE_IDLE_LABEL 36.0 /* room for the words beside idle members */
 
+/* Small: of a million of them the kernel's time to hand out the memory is a third of the layout's. */
 struct scene_node {
 	uint8_t shape; /* enum scene_shape */
-	bool critical;
-	bool incomplete;
-	bool undeferred;
-	bool discarded;	     /* has no body: its task was cancelled before it began */
-	bool capped;	     /* taller in truth than drawn */
-	double x, y;	     /* centre, top */
-	double w, h;	     /* width, height */
-	uint32_t context;    /* what a fragment, box or chunk belongs to; the first of a group */
-	uint32_t ref;	     /* item of a fragment or fork (GRAIN_NONE: region or several), join of a join */
-	uint32_t region;     /* of a region's fork, else GRAIN_NONE */
-	uint32_t group;	     /* of a closed or open group, else GRAIN_NONE */
-	uint32_t definition; /* of a closed group */
-	uint32_t members;    /* immediate ones of a group, those that were taken out of a skip */
-	bool siblings;	     /* a group that is no family */
-	uint32_t tid;
+	bool critical : 1;
+	bool incomplete : 1;
+	bool undeferred : 1;
+	bool discarded : 1; /* has no body: its task was cancelled before it began */
+	bool capped : 1;    /* taller in truth than drawn */
+	bool siblings : 1;  /* a group that is no family */
 	uint16_t cpu;
-	uint64_t grains;  /* that it stands for; children of a fork, contexts synchronized by a join */
-	uint64_t flagged; /* of them with the problem shown */
+	union {
+		uint32_t tid;
+		uint32_t members; /* of closed and open groups: immediate ones; those that were taken out of a
+				     skip */
+	};
+	double x, y;	  /* centre, top */
+	double w, h;	  /* width, height */
 	uint64_t time_ns; /* execution time that it stands for */
-	double severity;  /* 0 none, else (0,1], 1 worst; of the problem shown */
+	uint32_t context; /* what a fragment, box or chunk belongs to; the first of a group */
+	union {
+		uint32_t ref; /* item of a fragment or fork (GRAIN_NONE: region or several), join of a join */
+		uint32_t group; /* of a closed or open group */
+	};
+	union {
+		uint32_t region;     /* of a region's fork, of other forks and joins GRAIN_NONE */
+		uint32_t definition; /* of a closed or open group */
+	};
+	uint32_t grains;  /* that it stands for; children of a fork, contexts synchronized by a join */
+	uint32_t flagged; /* of them with the problem shown */
+	float severity;	  /* 0 none, else (0,1], 1 worst; of the problem shown */
 };
+_Static_assert(sizeof(struct scene_node) == 72, "of a million nodes");
 
 enum scene_edge_kind {
 	SCENE_CREATION,
@@ -74,6 +83,7 @@ struct scene_point {
 struct scene {
 	struct scene_node *nodes;
 	size_t node_count, node_capacity;
+	size_t nodes_unused; /* elements before the first, in the same memory */
 	struct scene_edge *edges;
 	size_t edge_count, edge_capacity;
 	struct scene_point *points;
@@ -89,6 +99,12 @@ struct scene {
 };
 
 void scene__free(struct scene *scene); /* of its contents; accepts NULL */
+
+/*
+ * Puts `count` nodes before all others, in memory for at least `expected` more. False when memory is short. A
+ * scene grows at one end: then scene__add_node must not be used.
+ */
+bool scene__put_before(struct scene *scene, const struct scene_node *nodes, size_t count, size_t expected);
 
 /* Append; return the index, or GRAIN_NONE when memory is short. */
 uint32_t scene__add_node(struct scene *scene, const struct scene_node *node);

@@ -207,7 +207,7 @@ void view__look_at(struct view *view, struct scene *scene)
 		if (n->shape == SCENE_BOX)
 			continue;
 		grain_graph__context(view->graph, n->context, &c);
-		n->severity = severity__of(&c, view->problem, view->summary.threshold);
+		n->severity = (float)severity__of(&c, view->problem, view->summary.threshold);
 		n->flagged = n->severity > 0;
 	}
 	qsort(view->tids, view->tid_count, sizeof(*view->tids), compare_tids);

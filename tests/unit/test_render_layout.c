@@ -170,6 +170,27 @@ static void test_checker(enum shape shape)
 	grain_graph__free(graph);
 }
 
+/* More nodes than were expected, and more at once than there is room for. */
+static void test_put_before(void)
+{
+	struct scene_node nodes[40];
+	struct scene scene = {0};
+	uint32_t next = 1000, wrong = 0;
+	bool ok = true;
+
+	for (uint32_t count = 1; ok && count <= 40; count++) {
+		memset(nodes, 0, sizeof(nodes));
+		for (uint32_t i = count; i-- > 0;)
+			nodes[i].context = next--;
+		ok = scene__put_before(&scene, nodes, count, count % 3);
+	}
+	for (uint32_t i = 0; i < scene.node_count; i++)
+		wrong += scene.nodes[i].context != next + 1 + i;
+	CHECK(ok && scene.node_count == 820 && !wrong, "nodes are put before others (%u of %zu are wrong)",
+	      wrong, scene.node_count);
+	scene__free(&scene);
+}
+
 static double seconds_for(void (*work)(struct program *, unsigned), unsigned tasks, enum shape shape)
 {
 	struct grain_error err = {{0}};
@@ -262,6 +283,7 @@ int main(void)
 			test_linear("wide", program_flat, (enum shape)shape);
 		}
 	}
+	test_put_before();
 	test_bounds();
 	CHECK_DONE();
 }
