@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * First pass of the full layout, children before parents: the height of every
- * column from its rows and the bottoms of the children that its joins wait
+ * column from its nodes and the bottoms of the children that its joins wait
  * for, then the place of the children to its right by one sweep over the right
  * contour from the bottom up. A contour segment is removed once, so the whole
  * is linear.
@@ -27,20 +27,20 @@ static struct full_child *add_child(struct full_layout *l, struct full_column *c
 static bool add_fork(struct full_layout *l, struct full_column *column, const struct outline_walk *walk,
 		     const struct grain_item *item, double y)
 {
+	uint32_t at = item->ref < l->outline->contexts ? l->outline->context[item->ref].place : GRAIN_NONE;
 	struct full_child *child;
-	uint32_t join;
 
-	if (item->ref >= l->outline->contexts || !l->columns[item->ref].built || l->claimed[item->ref])
+	if (at == GRAIN_NONE || !l->columns[at].built || l->columns[at].claimed)
 		return full_layout__stage_fork(l, column, walk, item, y, GRAIN_NONE);
-	l->claimed[item->ref] = true;
-	child = add_child(l, column, item->ref, y);
+	l->columns[at].claimed = true;
+	child = add_child(l, column, at, y);
 	child->open = true;
 	child->top = y + 2 * LAYOUT_FORK_RADIUS + FULL_GAP_Y;
-	column->bottom = fmax(column->bottom, child->top + l->columns[item->ref].bottom);
-	join = l->outline->context[item->ref].join;
-	if (join < l->outline->joins) {
-		child->next = l->waiting[join];
-		l->waiting[join] = (uint32_t)(child - l->children);
+	child->join = l->outline->context[item->ref].join;
+	column->bottom = fmax(column->bottom, child->top + l->columns[at].bottom);
+	if (child->join < l->outline->joins) {
+		child->next = l->waiting[child->join];
+		l->waiting[child->join] = (uint32_t)(child - l->children);
 	}
 	return full_layout__stage_fork(l, column, walk, item, y, item->ref);
 }
@@ -134,7 +134,7 @@ static void place_child(struct full_layout *l, uint32_t owner, const struct full
 	double bottom = child->top + own->bottom;
 	double beside = contour__cut(&l->pool, c, bottom + FULL_GAP_Y, column->half);
 	double below = contour__cut(&l->pool, c, child->join_y, column->half);
-	uint32_t join = l->outline->context[child->ref].join;
+	uint32_t join = child->join;
 
 	own->owner = (uint32_t)(child - l->children);
 	own->owner_column = owner;
@@ -183,16 +183,17 @@ struct contour full_layout__sweep(struct full_layout *l, uint32_t owner, double 
 	return c;
 }
 
-static bool build_task(struct full_layout *l, uint32_t context)
+static bool build_task(struct full_layout *l, uint32_t place)
 {
-	struct full_column *column = &l->columns[context];
+	struct full_column *column = &l->columns[place];
+	uint32_t context = l->outline->order[place].context;
 	struct outline_walk walk;
 	struct grain_item item;
 	double y = 0;
 
 	l->staged_count = 0;
 	*column = (struct full_column){.built = true,
-				       .context = context,
+				       .claimed = column->claimed,
 				       .first_child = (uint32_t)l->child_count,
 				       .owner = GRAIN_NONE,
 				       .half = FULL_COLUMN_WIDTH / 2};
@@ -202,13 +203,13 @@ static bool build_task(struct full_layout *l, uint32_t context)
 			return false;
 	if (!column->node_count) {
 		/* Its body was not seen: a stub stands for it. */
-		if (!full_layout__stage_stub(l, column))
+		if (!full_layout__stage_stub(l, column, context))
 			return false;
 		y = LAYOUT_HEIGHT_FLOOR + FULL_GAP_Y;
 	}
 	full_layout__end_column(column, y);
 	column->bottom = column->bottom > column->end ? column->bottom + FULL_GAP_Y / 2 : column->end;
-	column->contour = full_layout__sweep(l, context, column->bottom + FULL_GAP_Y / 2);
+	column->contour = full_layout__sweep(l, place, column->bottom + FULL_GAP_Y / 2);
 	if (column->contour.head == CONTOUR_END)
 		contour__push(&l->pool, &column->contour, column->half, 0, column->bottom);
 	else if (column->contour.y > 0)
@@ -218,6 +219,7 @@ static bool build_task(struct full_layout *l, uint32_t context)
 
 /* ---- the whole -------------------------------------------------------- */
 
+/* Of tasks and chunks, else of all; in the order of the graph, which is quicker than that of the drawing. */
 static bool find_scale(struct full_layout *l)
 {
 	const struct outline *o = l->outline;
@@ -226,19 +228,18 @@ static bool find_scale(struct full_layout *l)
 	bool ok = true;
 
 	for (int pass = 0; pass < 2 && !count && ok; pass++) {
-		for (size_t i = 0; i < o->count && ok; i++) {
-			uint8_t kind = o->context[o->order[i].context].kind;
-			struct outline_walk walk;
-			struct grain_item item;
+		for (size_t i = 0; i < o->contexts && ok; i++) {
+			const struct outline_context *c = &o->context[i];
 
-			outline_walk__start(&walk, l->outline, o->order[i].context);
-			while (ok && outline_walk__next(&walk, &item)) {
-				if (item.kind != GRAIN_FRAGMENT || !item.own_ns ||
-				    (!pass && kind != GRAIN_TASK && walk.chunk == GRAIN_NONE))
-					continue;
-				ok = scene__reserve((void **)&durations, &capacity, count,
-						    sizeof(*durations));
-				if (ok)
+			if (!o->seen[i] || (!pass && c->kind != GRAIN_TASK && c->kind != GRAIN_CHUNK))
+				continue;
+			ok = scene__reserve((void **)&durations, &capacity, count + c->item_count,
+					    sizeof(*durations));
+			for (uint32_t k = 0; ok && k < c->item_count; k++) {
+				struct grain_item item;
+
+				grain_graph__item(o->graph, c->first_item + k, &item);
+				if (item.kind == GRAIN_FRAGMENT && item.own_ns)
 					durations[count++] = item.own_ns;
 			}
 		}
@@ -253,18 +254,17 @@ static bool prepare(struct full_layout *l)
 {
 	const struct outline *o = l->outline;
 
-	l->columns = calloc(o->contexts + 1, sizeof(*l->columns));
+	l->columns = calloc(o->count + 1, sizeof(*l->columns));
 	l->children = malloc((o->contexts + o->regions + 1) * sizeof(*l->children));
-	l->claimed = calloc(o->contexts + 1, sizeof(*l->claimed));
 	l->regions = calloc(o->regions + 1, sizeof(*l->regions));
 	l->waiting = calloc(o->joins + 1, sizeof(*l->waiting));
 	l->join_node = calloc(o->joins + 1, sizeof(*l->join_node));
 	l->lane_x = calloc(o->joins + 1, sizeof(*l->lane_x));
 	l->lane_owner = calloc(o->joins + 1, sizeof(*l->lane_owner));
-	if (!l->columns || !l->children || !l->claimed || !l->regions || !l->waiting || !l->join_node ||
-	    !l->lane_x || !l->lane_owner)
+	if (!l->columns || !l->children || !l->regions || !l->waiting || !l->join_node || !l->lane_x ||
+	    !l->lane_owner)
 		return false;
-	l->column_count = l->column_capacity = o->contexts + 1;
+	l->column_count = l->column_capacity = o->count + 1;
 	for (size_t i = 0; i < o->regions; i++)
 		contour__init(&l->regions[i].contour);
 	for (size_t i = 0; i < o->joins; i++)
@@ -273,7 +273,7 @@ static bool prepare(struct full_layout *l)
 		if (o->roots[i].is_region)
 			l->regions[o->roots[i].index].claimed = true;
 		else
-			l->claimed[o->roots[i].index] = true;
+			l->columns[o->context[o->roots[i].index].place].claimed = true;
 	}
 	return find_scale(l);
 }
@@ -321,7 +321,7 @@ int layout__full(const struct outline *outline, struct scene *scene)
 	for (size_t i = outline->count; i-- > 0;) {
 		const struct outline_entry *e = &outline->order[i];
 
-		if (e->region == GRAIN_NONE ? !build_task(&l, e->context)
+		if (e->region == GRAIN_NONE ? !build_task(&l, (uint32_t)i)
 					    : e->leads && !l.regions[e->region].built &&
 						      !full_layout__build_region(&l, e->region, true))
 			goto out;
@@ -334,7 +334,6 @@ out:
 	free(l.staged);
 	free(l.children);
 	free(l.columns);
-	free(l.claimed);
 	free(l.phases);
 	free(l.regions);
 	free(l.way);

@@ -19,7 +19,8 @@ struct full_child {
 	bool is_region;
 	bool open;     /* not joined in this column */
 	bool routed;   /* its way to the join leads through a lane */
-	uint32_t ref;  /* context or region */
+	uint32_t ref;  /* its column, or region */
+	uint32_t join; /* that it waits for */
 	uint32_t node; /* its fork, first among the nodes of the column, then of the scene */
 	uint32_t next; /* the child that waits for the same join while the column is built */
 	/* Relative to the column: of the fork or region, of the child. */
@@ -29,7 +30,7 @@ struct full_child {
 /* Nodes below each other; x and y are relative to the block, then absolute. */
 struct full_column {
 	bool built;
-	uint32_t context;
+	bool claimed;	     /* by the fork that shows it */
 	uint32_t first_node; /* of those staged; then of all, counted from the end; then of the scene */
 	uint32_t node_count;
 	uint32_t first_child, child_count;
@@ -67,9 +68,8 @@ struct full_layout {
 	size_t staged_count, staged_capacity;
 	struct full_child *children;
 	size_t child_count;
-	struct full_column *columns; /* one a context first, then those of region members */
+	struct full_column *columns; /* one for each place in the order first, then those of region members */
 	size_t column_count, column_capacity;
-	bool *claimed; /* per context: by the fork that shows it */
 	struct full_phase *phases;
 	size_t phase_count, phase_capacity;
 	struct full_region *regions;
@@ -87,7 +87,7 @@ double full_layout__stage_fragment(struct full_layout *layout, struct full_colum
 				   const struct outline_walk *walk, const struct grain_item *item,
 				   double y); /* its height, or negative */
 /* Of a body that was not seen, at the top. */
-bool full_layout__stage_stub(struct full_layout *layout, struct full_column *column);
+bool full_layout__stage_stub(struct full_layout *layout, struct full_column *column, uint32_t context);
 bool full_layout__stage_bookkeeping(struct full_layout *layout, struct full_column *column,
 				    const struct outline_walk *walk, const struct grain_item *item, double y);
 /* child: GRAIN_NONE when it isn't drawn below the fork. */

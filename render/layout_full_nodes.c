@@ -47,12 +47,12 @@ double full_layout__stage_fragment(struct full_layout *l, struct full_column *co
 	return stage(l, column, &node) ? node.h : -1;
 }
 
-bool full_layout__stage_stub(struct full_layout *l, struct full_column *column)
+bool full_layout__stage_stub(struct full_layout *l, struct full_column *column, uint32_t context)
 {
 	struct scene_node node = {.shape = SCENE_FRAGMENT,
 				  .w = LAYOUT_FRAGMENT_WIDTH,
 				  .h = LAYOUT_HEIGHT_FLOOR,
-				  .context = column->context,
+				  .context = context,
 				  .ref = GRAIN_NONE,
 				  .region = GRAIN_NONE};
 

@@ -163,8 +163,7 @@ static bool edge_to_join(struct full_layout *l, const struct full_column *column
 			return false;
 		count += way_out(l, column, child, l->way + count);
 		/* Region members share the line that leads to their join. */
-		if (!critical || !child->open || column != &l->columns[column->context] ||
-		    column->owner == GRAIN_NONE)
+		if (!critical || !child->open || column->owner == GRAIN_NONE)
 			break;
 		child = &l->children[column->owner];
 		column = &l->columns[column->owner_column];
@@ -185,7 +184,7 @@ static bool edges_of_child(struct full_layout *l, const struct full_column *colu
 					{own->x, fork_y},
 					{own->x, own->y}};
 	struct scene_point tail = {own->x, own->y + own->end};
-	uint32_t join = l->outline->context[child->ref].join;
+	uint32_t join = child->join;
 
 	if (!add_edge(l, SCENE_CREATION, false, child->node, own->first_node, create, 3))
 		return false;
@@ -281,8 +280,9 @@ static void place_roots(struct full_layout *l)
 	for (size_t i = 0; i < o->root_count; i++) {
 		uint32_t index = o->roots[i].index;
 		bool is_region = o->roots[i].is_region;
-		struct contour *c = is_region ? &l->regions[index].contour : &l->columns[index].contour;
-		double half = is_region ? FULL_COLUMN_WIDTH / 2 : l->columns[index].half, width = half;
+		struct full_column *column = is_region ? NULL : &l->columns[o->context[index].place];
+		struct contour *c = is_region ? &l->regions[index].contour : &column->contour;
+		double half = is_region ? FULL_COLUMN_WIDTH / 2 : column->half, width = half;
 
 		for (struct contour_walk w = contour__first(c); w.segment != CONTOUR_END;
 		     contour__next(&l->pool, &w))
@@ -293,8 +293,8 @@ static void place_roots(struct full_layout *l)
 			for (size_t p = 0; p < l->regions[index].phase_count; p++)
 				know_join(l, l->phases[l->regions[index].first_phase + p].node);
 		} else {
-			l->columns[index].x = x;
-			l->columns[index].y = 0;
+			column->x = x;
+			column->y = 0;
 		}
 		x += width + FULL_GAP_X;
 	}
@@ -309,7 +309,7 @@ static void place_all(struct full_layout *l)
 		const struct outline_entry *e = &o->order[i];
 
 		if (e->region == GRAIN_NONE) {
-			place_column(l, &l->columns[e->context]);
+			place_column(l, &l->columns[i]);
 			continue;
 		}
 		if (!e->leads)
@@ -332,7 +332,7 @@ int full_layout__place(struct full_layout *l)
 		if (l->regions[i].built && l->regions[i].phase_count)
 			l->scene->nodes[l->regions[i].fork_node].critical = enters_members(l, &l->regions[i]);
 	for (size_t i = 0; i < o->count; i++) {
-		const struct full_column *column = &l->columns[o->order[i].context];
+		const struct full_column *column = &l->columns[i];
 
 		if (o->order[i].region != GRAIN_NONE)
 			continue;

@@ -89,14 +89,14 @@ static bool find_phases(struct full_layout *l, const struct grain_region *region
 	return ok;
 }
 
-static struct full_column *new_column(struct full_layout *l, uint32_t context, uint32_t phase)
+static struct full_column *new_column(struct full_layout *l, uint32_t phase)
 {
 	struct full_column *column;
 
 	if (!scene__reserve((void **)&l->columns, &l->column_capacity, l->column_count, sizeof(*l->columns)))
 		return NULL;
 	column = &l->columns[l->column_count++];
-	*column = (struct full_column){.context = context,
+	*column = (struct full_column){.owner = GRAIN_NONE,
 				       .first_node = (uint32_t)l->staged_count,
 				       .first_child = (uint32_t)l->child_count,
 				       .half = FULL_COLUMN_WIDTH / 2,
@@ -109,7 +109,7 @@ static bool build_member(struct full_layout *l, uint32_t member, uint32_t index)
 {
 	const struct full_region *fr = &l->regions[index];
 	uint32_t last = (uint32_t)fr->phase_count - 1, passed = 0;
-	struct full_column *column = new_column(l, member, last);
+	struct full_column *column = new_column(l, last);
 	struct outline_walk walk;
 	struct grain_item item;
 	struct grain_join join;
@@ -135,7 +135,7 @@ static bool build_member(struct full_layout *l, uint32_t member, uint32_t index)
 			column->phase = phase;
 			full_layout__end_column(column, y);
 			passed = phase + 1;
-			column = new_column(l, member, last);
+			column = new_column(l, last);
 			if (!column)
 				return false;
 			y = 0;

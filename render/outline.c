@@ -70,6 +70,7 @@ bool outline__is_shared(const struct grain_join *join)
 static void reach_context(struct outline *o, uint32_t context, uint32_t parent, uint32_t region, bool leads)
 {
 	o->seen[context] = 1;
+	o->context[context].place = (uint32_t)o->count;
 	o->order[o->count++] = (struct outline_entry){.context = context,
 						      .parent = parent,
 						      .region = region,
@@ -146,6 +147,7 @@ static void read_contexts(struct outline *o)
 		o->context[i] = (struct outline_context){.join = c.join,
 							 .first_item = c.first_item,
 							 .item_count = c.item_count,
+							 .place = GRAIN_NONE,
 							 .kind = (uint8_t)c.kind,
 							 .undeferred = c.undeferred,
 							 .incomplete = c.incomplete,

@@ -25,7 +25,8 @@ struct outline_root {
 /* What is asked of contexts again and again; the graph computes all of a context each time. */
 struct outline_context {
 	uint32_t join, first_item, item_count;
-	uint8_t kind; /* enum grain_context_kind */
+	uint32_t place; /* in the order, GRAIN_NONE */
+	uint8_t kind;	/* enum grain_context_kind */
 	bool undeferred : 1;
 	bool incomplete : 1;
 	bool discarded : 1;
