@@ -245,6 +245,10 @@ struct grain_item {
 };
 void grain_graph__item(const struct grain_graph *graph, uint32_t item, struct grain_item *out);
 
+/* Has the processor fetch items that are read soon: for a walk that takes contexts in another order than
+ * theirs. */
+void grain_graph__fetch_items(const struct grain_graph *graph, uint32_t first, uint32_t count);
+
 /*
  * Edges (PPOPP16 section 3.1) follow from items. Of every item but a context's
  * last there is the edge to the next one of its context, of every context

@@ -121,6 +121,14 @@ void grain_graph__item(const struct grain_graph *graph, uint32_t item, struct gr
 	};
 }
 
+void grain_graph__fetch_items(const struct grain_graph *graph, uint32_t first, uint32_t count)
+{
+	enum { LINE = 64 / sizeof(struct item), MOST = 4 * LINE };
+
+	for (uint32_t i = 0; i < count && i < MOST; i += LINE)
+		__builtin_prefetch(&graph->items[first + i]);
+}
+
 bool grain_graph__edge_critical(const struct grain_graph *graph, enum grain_edge edge, uint32_t index)
 {
 	switch (edge) {

@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* So many contexts before it is built, what it is built of is fetched. */
+#define AHEAD 8
+
 static struct full_child *add_child(struct full_layout *l, struct full_column *column, uint32_t ref, double y)
 {
 	struct full_child *child = &l->children[l->child_count++];
@@ -310,6 +313,18 @@ static bool build_roots(struct full_layout *l)
 	return !all.node_count || full_layout__unstage(l, &all);
 }
 
+/* Of those that are built next: both lie somewhere else for each. */
+static void fetch(const struct outline *o, size_t from)
+{
+	const struct outline_context *c;
+
+	if (from < 2 * AHEAD)
+		return;
+	__builtin_prefetch(&o->context[o->order[from - 2 * AHEAD].context]);
+	c = &o->context[o->order[from - AHEAD].context];
+	grain_graph__fetch_items(o->graph, c->first_item, c->item_count);
+}
+
 int layout__full(const struct outline *outline, struct scene *scene)
 {
 	struct full_layout l = {.outline = outline, .scene = scene};
@@ -321,6 +336,7 @@ int layout__full(const struct outline *outline, struct scene *scene)
 	for (size_t i = outline->count; i-- > 0;) {
 		const struct outline_entry *e = &outline->order[i];
 
+		fetch(outline, i);
 		if (e->region == GRAIN_NONE ? !build_task(&l, (uint32_t)i)
 					    : e->leads && !l.regions[e->region].built &&
 						      !full_layout__build_region(&l, e->region, true))
