@@ -23,6 +23,7 @@ static const char *const kind_names[] = {
 	[GRAIN_ADVICE_INFLATION] = "work_inflation",
 	[GRAIN_ADVICE_STALLS] = "memory_stalls",
 	[GRAIN_ADVICE_LOCKS] = "lock_waiting",
+	[GRAIN_ADVICE_FIRST_TOUCH] = "first_touch",
 };
 
 const char *grain_advice__kind_name(enum grain_advice_kind kind)
@@ -101,7 +102,8 @@ int advisor__add(struct advisor *a, enum grain_advice_kind kind, enum grain_prob
 			     .deviation = NAN,
 			     .off_cpu_percent = NAN,
 			     .scattered_percent = NAN,
-			     .stalled_percent = NAN},
+			     .stalled_percent = NAN,
+			     .elsewhere_percent = NAN},
 	};
 	return 0;
 }
@@ -192,7 +194,7 @@ int graph__advise(struct grain_graph *graph)
 {
 	static int (*const kinds[])(struct advisor *) = {
 		advisor__small_tasks, advisor__small_chunks, advisor__creation, advisor__parallelism,
-		advisor__balance,     advisor__inflation,    advisor__locks,
+		advisor__balance,     advisor__inflation,    advisor__locks,	advisor__first_touch,
 	};
 	struct advisor a = {.graph = graph, .worth_ns = WORTH_SHARE * (double)graph->totals.wall_ns};
 	size_t i;

@@ -98,5 +98,6 @@ int advisor__parallelism(struct advisor *advisor);  /* advice_parallelism.c */
 int advisor__balance(struct advisor *advisor);	    /* advice_balance.c */
 int advisor__inflation(struct advisor *advisor);    /* advice_inflation.c: against a baseline, stalls */
 int advisor__locks(struct advisor *advisor);	    /* advice_locks.c */
+int advisor__first_touch(struct advisor *advisor);  /* advice_pages.c */
 
 #endif

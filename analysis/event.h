@@ -251,6 +251,43 @@ struct event_stack {
 	uint32_t first, count, room;
 };
 
+struct event_node {
+	uint64_t memory; /* bytes; 0 unknown */
+	uint32_t node;
+};
+
+/* Where a process' memory was looked at: at first and at last. */
+enum event_look { EVENT_LOOK_FIRST, EVENT_LOOK_LAST, EVENT_LOOKS };
+
+/* A part of its memory: a variable, a block of malloc's, ... */
+struct event_area {
+	char *name, *module, *kind; /* never NULL */
+	uint64_t bytes;
+	uint64_t step[EVENT_LOOKS];   /* every so many'th page was looked at; 0: it was not there */
+	uint64_t absent[EVENT_LOOKS]; /* of those: not in memory */
+	uint32_t number;
+};
+
+/* Pages of an area that were looked at and lay on a node. */
+struct event_pages {
+	uint64_t pages;
+	uint32_t area, node; /* area: index */
+	uint8_t look;	     /* enum event_look */
+};
+
+/* What is said of memory. */
+struct event_numa {
+	struct event_node *nodes;
+	size_t node_count;
+	struct event_area *areas;
+	size_t area_count;
+	struct event_pages *pages;
+	size_t page_count;
+	char *allowed_cpus, *allowed_nodes; /* what the process could use; NULL unknown */
+	char *why;			    /* nothing is known of its pages; NULL */
+	uint64_t first_ns, last_ns;	    /* of the looks; 0: there were none */
+};
+
 struct event_loss {
 	char *cause;
 	uint64_t count;
@@ -269,6 +306,7 @@ struct event_stream {
 	size_t cpu_count;
 	struct event_distance *distances; /* of one pair the last counts */
 	size_t distance_count;
+	struct event_numa numa;
 	struct event_counter *counters;
 	size_t counter_count;
 	struct event_absent_counter *absent_counters;

@@ -95,6 +95,7 @@ void event_stream__free(struct event_stream *stream)
 	free(stream->distances);
 	event_stream__free_counters(stream);
 	event_stream__free_samples(stream);
+	event_stream__free_numa(stream);
 	for (size_t i = 0; i < stream->neighbour_count; i++) {
 		free(stream->neighbours[i].command);
 		free(stream->neighbours[i].cgroup);

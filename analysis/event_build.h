@@ -104,6 +104,16 @@ int event_stream__push_address(struct event_stream *stream, uint32_t stack, uint
 			       struct budget *budget);
 void event_stream__free_samples(struct event_stream *stream);
 
+/* event_numa.c */
+#define EVENT_AREAS_MAX 1024
+#define EVENT_PAGES_MAX (UINT64_C(1) << 40)
+#define EVENT_STEP_MAX (UINT64_C(1) << 20)
+/* Takes the strings of `area`, also on failure. -EDOM: too many; -EEXIST: its number is taken. */
+int event_stream__add_area(struct event_stream *stream, struct event_area *area, struct budget *budget);
+/* The index of the area with this number, GRAIN_NONE. */
+uint32_t event_stream__find_area(const struct event_stream *stream, uint32_t number);
+void event_stream__free_numa(struct event_stream *stream);
+
 /* start, end and threads of info, from the events. */
 void event_stream__summarize(struct event_stream *stream);
 

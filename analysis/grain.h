@@ -461,9 +461,10 @@ enum grain_advice_kind {
 	GRAIN_ADVICE_FEW_GRAINS,	 /* the same, for few and large grains */
 	GRAIN_ADVICE_CREATION,		 /* one thread creates all tasks and cannot keep up */
 	GRAIN_ADVICE_IMBALANCE,
-	GRAIN_ADVICE_INFLATION, /* longer than in the baseline */
-	GRAIN_ADVICE_STALLS,	/* cores wait for memory */
-	GRAIN_ADVICE_LOCKS,	/* threads wait for critical sections and locks */
+	GRAIN_ADVICE_INFLATION,	  /* longer than in the baseline */
+	GRAIN_ADVICE_STALLS,	  /* cores wait for memory */
+	GRAIN_ADVICE_LOCKS,	  /* threads wait for critical sections and locks */
+	GRAIN_ADVICE_FIRST_TOUCH, /* memory lies on one NUMA node, and threads of others use it */
 };
 /* "small_tasks", as in the JSON. */
 const char *grain_advice__kind_name(enum grain_advice_kind kind);
@@ -486,12 +487,14 @@ struct grain_evidence {
 	double off_cpu_percent;	  /* of exec */
 	double scattered_percent; /* of the grains */
 	double stalled_percent;	  /* of exec: stalls beyond the threshold */
+	double elsewhere_percent; /* of the teams' time: on other NUMA nodes than the memory */
+	uint64_t memory_bytes;	  /* that lies wrongly */
 };
 
 /* What to do, worst (most time at stake) first. */
 struct grain_advice {
 	enum grain_advice_kind kind;
-	enum grain_problem problem; /* GRAIN_PROBLEM_COUNT: none of them (locks) */
+	enum grain_problem problem; /* GRAIN_PROBLEM_COUNT: none of them (locks, first touch) */
 	uint32_t definition;	    /* GRAIN_NONE when it concerns the whole program */
 	uint64_t saves_ns;	    /* upper bound of the wall-clock time that curing it saves */
 	struct grain_evidence evidence;

@@ -3,6 +3,7 @@
 #include "analysis/counters.h"
 #include "analysis/graph.h"
 #include "analysis/sample_names.h"
+#include "analysis/numa.h"
 #include "analysis/topology.h"
 
 #include <errno.h>
@@ -44,6 +45,8 @@ static int compute(struct grain_graph *g, const struct grain_load_opts *opts, st
 	int error = graph__read_topology(g, err);
 
 	if (error == 0)
+		error = graph__find_nodes(g);
+	if (error == 0)
 		error = graph__number_definitions(g);
 	if (error == 0)
 		error = counters__begin(g);
@@ -82,6 +85,8 @@ static int compute(struct grain_graph *g, const struct grain_load_opts *opts, st
 		error = graph__profile_counters(g);
 	if (error == 0)
 		error = graph__profile_deviation(g);
+	if (error == 0)
+		error = graph__measure_numa(g);
 	if (error == 0)
 		error = graph__advise(g);
 	memory__release(&g->memory, (void **)&g->path_start, g->context_count, sizeof *g->path_start);
@@ -199,6 +204,7 @@ void grain_graph__free(struct grain_graph *graph)
 	free(graph->advice);
 	free(graph->imbalance);
 	counters__free(graph->counters);
+	numa__free(graph->numa);
 	topology__free(graph->topology);
 	free(graph->deviation);
 	free(graph->path_start);

@@ -259,6 +259,7 @@ struct grain_graph {
 	struct imbalance *imbalance; /* per definition and, last, for none */
 	struct counters *counters;   /* counters.h; NULL: the capture has none */
 	struct topology *topology;   /* topology.h; NULL: scatter is absent */
+	struct numa *numa;	     /* numa.h */
 	uint64_t interval_ns;	     /* of instantaneous parallelism; 0: exact, or absent */
 	/* Why a metric cannot be had; "": it can. */
 	char absent[GRAIN_PROBLEM_COUNT][160];

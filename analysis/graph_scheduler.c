@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What the scheduler did to threads and, in their fragments, to contexts. */
 #include "analysis/graph_replay.h"
+#include "analysis/numa.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +90,9 @@ int replay__on_cpu(struct replay *r, uint32_t thread, const struct event *e)
 	if (t->top == GRAIN_NONE || !frame__on_top_in_fragment(r, t->top))
 		return 0;
 	part = since(r, t, e, g->raw[r->frames[t->top].item].start_ns);
-	error = graph__rare(g, r->frames[t->top].context, &rare);
+	error = part.migrations ? numa__move(g, thread, r->now_ns, t->off_cpu, e->cpu) : 0;
+	if (error == 0)
+		error = graph__rare(g, r->frames[t->top].context, &rare);
 	if (error < 0)
 		return error;
 	add(&rare->scheduled, &part);

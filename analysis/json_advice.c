@@ -41,6 +41,8 @@ static void write_evidence(struct json_out *o, const struct grain_graph *g, cons
 	key_known(o, "off_cpu_percent", e->off_cpu_percent);
 	key_known(o, "scattered_percent", e->scattered_percent);
 	key_known(o, "stalled_percent", e->stalled_percent);
+	key_known(o, "elsewhere_percent", e->elsewhere_percent);
+	key_positive(o, "memory_bytes", e->memory_bytes);
 	json_out__close(o, '}');
 }
 

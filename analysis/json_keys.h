@@ -89,6 +89,9 @@ void json__write_barriers(struct json_out *o, const struct grain_graph *g, uint3
 /* json_counters.c: "counters", what was asked for */
 void json__write_asked_counters(struct json_out *o, const struct grain_graph *g);
 
+/* json_numa.c: "numa" */
+void json__write_numa(struct json_out *o, const struct grain_graph *g);
+
 /* json_samples.c: "sampling"; -ENOMEM */
 int json__write_sampling(struct json_out *o, const struct grain_graph *g);
 

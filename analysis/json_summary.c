@@ -219,6 +219,7 @@ int grain_graph__write_summary_json_whatif(const struct grain_graph *graph, uint
 	json__write_locks(o, graph);
 	json__write_scheduler(o, graph);
 	json__write_asked_counters(o, graph);
+	json__write_numa(o, graph);
 	error = json__write_sampling(o, graph);
 	write_tables(o, graph);
 	json__write_whatif(o, graph, questions, count);

@@ -492,6 +492,16 @@ int meta__line(struct event_stream *stream, const char *line, size_t bytes, stru
 		error = parse__address(&p);
 	else if (field__value_is(&name, "@neighbour"))
 		error = neighbour(&p);
+	else if (field__value_is(&name, "@node"))
+		error = parse__node(&p);
+	else if (field__value_is(&name, "@allowed"))
+		error = parse__allowed(&p);
+	else if (field__value_is(&name, "@placement"))
+		error = parse__placement(&p);
+	else if (field__value_is(&name, "@area"))
+		error = parse__area(&p);
+	else if (field__value_is(&name, "@pages"))
+		error = parse__pages(&p);
 	if (error)
 		stream->distance_count = known;
 	return error ? error : event_stream__add_verbatim(stream, line, bytes, budget);

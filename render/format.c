@@ -226,6 +226,23 @@ struct format_number format__time(double ns, const char *micro)
 	return n;
 }
 
+struct format_number format__bytes(uint64_t bytes)
+{
+	static const char *const units[] = {" KiB", " MiB", " GiB", " TiB", " PiB"};
+	struct format_number n;
+	double value = (double)bytes / 1024;
+	size_t unit = 0;
+
+	if (bytes < 1024) {
+		snprintf(n.text, sizeof(n.text), "%" PRIu64 " B", bytes);
+		return n;
+	}
+	for (; value >= 999.5 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
+		value /= 1024;
+	three_digits(n.text, sizeof(n.text), value, units[unit]);
+	return n;
+}
+
 struct format_number format__count(uint64_t value)
 {
 	struct format_number n;

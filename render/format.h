@@ -38,6 +38,7 @@ struct format_number {
 	char text[32];
 };
 struct format_number format__time(double ns, const char *micro);
+struct format_number format__bytes(uint64_t bytes);	  /* "0 B", "12.0 KiB", "3.25 GiB" */
 struct format_number format__count(uint64_t value);	  /* 1,234,567 */
 struct format_number format__count_short(uint64_t value); /* 950, 1.2k, 34k, 5.6M */
 struct format_number format__percent(double percent);	  /* "0.4", "12" */

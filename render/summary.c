@@ -312,6 +312,7 @@ int render__summary(const struct grain_graph *graph, const struct render_text_op
 	summary__parallelism(&s);
 	summary__threads(&s);
 	summary__scheduler(&s);
+	summary__numa(&s);
 	summary__counters(&s);
 	summary__definitions(&s);
 	summary__samples(&s);

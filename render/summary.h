@@ -46,6 +46,7 @@ void summary__problems(struct summary *summary);
 void summary__parallelism(struct summary *summary);
 void summary__threads(struct summary *summary);
 void summary__scheduler(struct summary *summary);
+void summary__numa(struct summary *summary);
 void summary__counters(struct summary *summary);
 void summary__samples(struct summary *summary);
 void summary__definitions(struct summary *summary);

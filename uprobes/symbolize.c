@@ -345,3 +345,46 @@ int symbolizer__string(struct symbolizer *symbolizer, uint64_t address, char *ou
 	}
 	return -ENOENT;
 }
+
+static void each_data_of(const struct mapping *mapping, uint64_t least,
+			 void (*each)(void *ctx, const struct data_symbol *symbol), void *ctx)
+{
+	int count = dwfl_module_getsymtab(mapping->module);
+	uint64_t loaded_at;
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(mapping->module, &bias);
+
+	if (!elf || !load_address(elf, mapping, &loaded_at))
+		return;
+	for (int i = 1; i < count; i++) {
+		struct data_symbol found = {.path = mapping->path};
+		GElf_Addr address;
+		GElf_Sym symbol;
+		const char *name =
+			dwfl_module_getsym_info(mapping->module, i, &symbol, &address, NULL, NULL, NULL);
+
+		if (!name || !name[0] || symbol.st_size < least || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT)
+			continue;
+		found.start = address - mapping->bias + loaded_at;
+		found.bytes = symbol.st_size;
+		if (found.bytes > UINT64_MAX - found.start)
+			continue;
+		demangle__function(name, found.name, sizeof(found.name));
+		each(ctx, &found);
+	}
+}
+
+void symbolizer__each_data(struct symbolizer *symbolizer, uint64_t least, bool (*wants)(const char *path),
+			   void (*each)(void *ctx, const struct data_symbol *symbol), void *ctx)
+{
+	for (size_t i = 0; i < symbolizer->count; i++) {
+		struct mapping *mapping = &symbolizer->mappings[i];
+
+		if (wants && !wants(mapping->path))
+			continue;
+		if (!mapping->loaded)
+			load(mapping);
+		if (mapping->module)
+			each_data_of(mapping, least, each, ctx);
+	}
+}

@@ -47,4 +47,18 @@ bool symbolizer__is_static_loop(struct symbolizer *symbolizer, uint64_t address)
  */
 int symbolizer__string(struct symbolizer *symbolizer, uint64_t address, char *out, size_t size);
 
+/* A variable of a mapped file: where it is in the process, and its name as in the source. */
+struct data_symbol {
+	uint64_t start, bytes;
+	char name[256];
+	const char *path; /* of its file, as the mapping has it */
+};
+
+/*
+ * Those of `least` bytes and more, in the files whose path `wants` (NULL: in all), file by file in no
+ * order. A file that is mapped twice gives them twice.
+ */
+void symbolizer__each_data(struct symbolizer *symbolizer, uint64_t least, bool (*wants)(const char *path),
+			   void (*each)(void *ctx, const struct data_symbol *symbol), void *ctx);
+
 #endif

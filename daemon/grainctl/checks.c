@@ -236,6 +236,22 @@ static void check_numa(struct check *check)
 	}
 }
 
+static void check_pages(struct check *check)
+{
+	char here;
+	void *page = &here;
+	int node = 0;
+
+	if (syscall(SYS_move_pages, 0, 1UL, &page, NULL, &node, 0) == 0)
+		set(check, "page placement", CHECK_YES,
+		    "the kernel tells on which node a page is; remote accesses are judged by that, since "
+		    "addresses of accesses are not sampled",
+		    "");
+	else
+		set(check, "page placement", CHECK_NO, strerror(errno),
+		    "where memory is stays absent; use a kernel with CONFIG_NUMA and CONFIG_MIGRATION");
+}
+
 static void check_graind(const struct ctl *ctl, struct check *check)
 {
 	char why[512], detail[320];
@@ -273,5 +289,6 @@ size_t checks__run(const struct ctl *ctl, struct check out[CHECKS_MAX])
 	check_paranoid(&out[count++]);
 	check_pmu(&out[count++]);
 	check_numa(&out[count++]);
+	check_pages(&out[count++]);
 	return count;
 }

@@ -196,3 +196,11 @@ bool process__belongs_to(const struct process *process, uid_t uid)
 {
 	return uid == 0 || (process->one_user && process->uid == uid);
 }
+
+bool process__is_same_user(const struct process *was)
+{
+	struct process now;
+
+	return was->uid == 0 || (process__read_ids(was->pid, &now) == 0 && now.uid == was->uid &&
+				 now.one_user == was->one_user);
+}

@@ -31,4 +31,10 @@ uint64_t process__map_signature(pid_t pid);
 /* May `uid` profile the process: it is its own, wholly, or uid is root. */
 bool process__belongs_to(const struct process *process, uid_t uid);
 
+/*
+ * The process may have become somebody else's by executing a set-uid file: then nothing more is read of it.
+ * Whatever root's becomes, it was root's.
+ */
+bool process__is_same_user(const struct process *was);
+
 #endif

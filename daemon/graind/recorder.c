@@ -4,6 +4,8 @@
 #include "daemon/common/machine.h"
 #include "daemon/graind/kernel_symbols.h"
 #include "daemon/graind/modules.h"
+#include "daemon/graind/pages.h"
+#include "daemon/graind/placement.h"
 #include "daemon/graind/symbols.h"
 
 #include <errno.h>
@@ -29,6 +31,7 @@ struct recorder {
 	struct site_set addresses; /* empty without samples */
 	struct module_table modules;
 	struct ring_to_trace ring;
+	struct pages *pages;   /* NULL: nobody looks where its memory is */
 	size_t sites_seen;     /* of sites.list, whose module was looked for */
 	size_t addresses_seen; /* likewise of addresses.list */
 	size_t idents_seen;    /* of idents.list, whose text was read */
@@ -108,21 +111,10 @@ static void tell_modules(struct recorder *recorder)
 	free(quoted);
 }
 
-/* The process may have become somebody else's by executing a set-uid file: then nothing more is read. */
-static bool still_the_same(const struct recorder *recorder)
-{
-	struct process now;
-
-	if (recorder->process.uid == 0)
-		return true;
-	return process__read_ids(recorder->process.pid, &now) == 0 && now.uid == recorder->process.uid &&
-	       now.one_user == recorder->process.one_user;
-}
-
 static void refresh_modules(struct recorder *recorder)
 {
 	recorder->refreshed_ns = now_ns();
-	if (!still_the_same(recorder)) {
+	if (!process__is_same_user(&recorder->process)) {
 		tell_modules(recorder);
 		return;
 	}
@@ -239,7 +231,9 @@ int recorder__begin(struct recorder *recorder, const struct recorder_capture *ca
 	if (error)
 		return error;
 	refresh_modules(recorder);
-	return trace_writer__flush(recorder->writer);
+	if (!capture->samples_only)
+		error = pages__watch(&recorder->process, &recorder->pages);
+	return error ? error : trace_writer__flush(recorder->writer);
 }
 
 void recorder__feed(struct recorder *recorder, unsigned int cpu, const struct ring_event *events,
@@ -263,7 +257,7 @@ static void look_at_new(struct recorder *recorder, const struct site_set *set, s
 			refresh_modules(recorder);
 			module = module_table__find(&recorder->modules, address);
 		}
-		if (module && !module->opened && still_the_same(recorder))
+		if (module && !module->opened && process__is_same_user(&recorder->process))
 			module_table__open(&recorder->modules, module, recorder->process.pid);
 	}
 }
@@ -290,7 +284,7 @@ static void look_at_new_idents(struct recorder *recorder)
 
 		if (recorder->idents_seen >= IDENTS_FROM_MEMORY || ident->address > INT64_MAX)
 			continue;
-		if (fd < 0 && still_the_same(recorder)) {
+		if (fd < 0 && process__is_same_user(&recorder->process)) {
 			snprintf(path, sizeof(path), "/proc/%d/mem", (int)recorder->process.pid);
 			fd = open(path, O_RDONLY | O_CLOEXEC);
 		}
@@ -338,17 +332,25 @@ static void tell_loss(struct recorder *recorder, const char *cause, uint64_t cou
 int recorder__finish(struct recorder *recorder, const char *reason, const struct recorder_loss *losses,
 		     size_t count, unsigned int symbolize_seconds, int *unnamed)
 {
+	struct data_objects data = {0};
 	int error;
 
 	look_at_new_sites(recorder);
+	/* Of one that has ended, or executes something else, the memory is gone. */
+	if (recorder->pages)
+		pages__stop(recorder->pages, strcmp(reason, "exit") && strcmp(reason, "exec"));
 	keep_error(recorder, trace_writer__flush(recorder->writer));
 	keep_error(recorder,
 		   symbols__write(recorder->writer,
 				  &(struct symbols_asked){.sites = &recorder->sites,
 							  .idents = &recorder->idents,
 							  .addresses = &recorder->addresses,
-							  .modules = &recorder->modules},
+							  .modules = &recorder->modules,
+							  .data = recorder->pages ? &data : NULL},
 				  recorder->process.uid, recorder->process.gid, symbolize_seconds, unnamed));
+	if (recorder->pages)
+		keep_error(recorder, placement__write(recorder->writer, recorder->pages, &data));
+	data_objects__free(&data);
 	for (size_t i = 0; i < count; i++)
 		tell_loss(recorder, losses[i].cause, losses[i].count);
 	tell_loss(recorder, "trace-file", recorder__dropped(recorder));
@@ -374,6 +376,7 @@ void recorder__free(struct recorder *recorder)
 	site_set__free(&recorder->addresses);
 	if (recorder->ring.addresses)
 		kernel_symbols__release();
+	pages__free(recorder->pages);
 	module_table__free(&recorder->modules);
 	neighbours__free(recorder->ring.neighbours);
 	free(recorder);

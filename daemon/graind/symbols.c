@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/symbols.h"
+#include "daemon/common/data_objects.h"
 #include "daemon/graind/kernel_symbols.h"
 #include "daemon/graind/worker.h"
 
@@ -14,6 +15,7 @@
 
 #define ANSWER_BYTES_PER_SITE 2048
 #define SOURCE_MAX 8192
+#define DATA_BYTES (4u << 20) /* of the worker's answers about variables */
 
 /* One answer of the worker; the strings are inside its output. */
 struct answer {
@@ -74,6 +76,8 @@ static int write_questions(const struct symbols_asked *asked)
 	write_addresses_asked(file, asked->addresses);
 	for (size_t i = 0; i < asked->idents->count; i++)
 		fprintf(file, "ident %" PRIx64 "\n", asked->idents->list[i].address);
+	if (asked->data)
+		fprintf(file, "data %u\n", DATA_LEAST_BYTES);
 	if (ferror(file))
 		error = -EIO;
 	if (fclose(file) != 0)
@@ -111,7 +115,8 @@ static int ask(const struct symbols_asked *asked, uid_t uid, gid_t gid, unsigned
 					     .seconds = seconds,
 					     .max_output = (asked->sites->count + asked->addresses->count) *
 								   ANSWER_BYTES_PER_SITE +
-							   asked->idents->count * (IDENT_BYTES + 32) + 4096},
+							   asked->idents->count * (IDENT_BYTES + 32) +
+							   DATA_BYTES + 4096},
 			    output, &size);
 	close(input);
 	free(keep);
@@ -321,16 +326,21 @@ static void name_kernel(uint64_t number, struct answer *out)
 			       .offset = (uint32_t)number};
 }
 
-/* What is installed where distributions have their libraries is hardly what its user wants to change. */
-static bool is_of_system(const struct module_table *modules, uint64_t address)
+bool symbols__is_system_file(const char *path)
 {
 	static const char *const folders[] = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"};
-	const struct module *module = module_table__find(modules, address);
 
-	for (size_t i = 0; module && i < sizeof(folders) / sizeof(*folders); i++)
-		if (!strncmp(module->path, folders[i], strlen(folders[i])))
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+		if (!strncmp(path, folders[i], strlen(folders[i])))
 			return true;
 	return false;
+}
+
+static bool is_of_system(const struct module_table *modules, uint64_t address)
+{
+	const struct module *module = module_table__find(modules, address);
+
+	return module && symbols__is_system_file(module->path);
 }
 
 static int write_addresses(struct trace_writer *writer, const struct symbols_asked *asked, char **rest,
@@ -392,12 +402,15 @@ int symbols__write(struct trace_writer *writer, const struct symbols_asked *aske
 	if (!text || !ident)
 		goto out;
 	error = 0;
-	if (!sites->count && !idents->count && !asked->addresses->count)
+	if (!sites->count && !idents->count && !asked->addresses->count && !asked->data)
 		goto out;
 	*unnamed = ask(asked, uid, gid, seconds, &output);
 	if (*unnamed)
 		output = NULL;
 	rest = output;
+	if (asked->data && output)
+		data_objects__take(asked->data, skip_lines(output, sites->count + asked->addresses->count +
+									   idents->count));
 	texts = take_idents(idents, skip_lines(output, sites->count + asked->addresses->count));
 	if (!texts)
 		error = -ENOMEM;

@@ -4,9 +4,12 @@
  *   mapping START END OFFSET FD PATH
  *   address ADDRESS IS_RETURN SHARE
  *   ident ADDRESS
+ *   data LEAST
  * For each address one line: ADDRESS LINE OFFSET, FUNCTION, FILE, MODULE and LOOP, separated by tabs;
  * LINE in decimal; LOOP is "static" when SHARE is not 0 and it is a call of omp_get_num_threads that
  * divides the iterations of a loop, else "-". For each ident one line: ADDRESS and the string there.
+ * For data, the last one, of each variable of LEAST bytes (in decimal) and more: START BYTES, MODULE and
+ * NAME.
  */
 #include "daemon/graind/worker.h"
 
@@ -69,6 +72,24 @@ static void tell_ident(struct symbolizer *symbolizer, const char *rest)
 	printf("%" PRIx64 "\t%s\n", address, text);
 }
 
+static bool is_wanted(const char *path)
+{
+	return !symbols__is_system_file(path);
+}
+
+static void tell_data(void *ctx, const struct data_symbol *symbol)
+{
+	const char *slash = strrchr(symbol->path, '/');
+	char name[sizeof(symbol->name)], module[256];
+
+	(void)ctx;
+	snprintf(name, sizeof(name), "%s", symbol->name);
+	snprintf(module, sizeof(module), "%s", slash ? slash + 1 : symbol->path);
+	harmless(name);
+	harmless(module);
+	printf("%" PRIx64 "\t%" PRIx64 "\t%s\t%s\n", symbol->start, symbol->bytes, module, name);
+}
+
 int worker__symbolize(void)
 {
 	struct symbolizer *symbolizer;
@@ -87,6 +108,9 @@ int worker__symbolize(void)
 			look_up(symbolizer, line + 8);
 		else if (!strncmp(line, "ident ", 6))
 			tell_ident(symbolizer, line + 6);
+		else if (!strncmp(line, "data ", 5))
+			symbolizer__each_data(symbolizer, strtoull(line + 5, NULL, 10), is_wanted, tell_data,
+					      NULL);
 	}
 	free(line);
 	symbolizer__free(symbolizer);

@@ -42,6 +42,17 @@ function format_cycles(cycles) {
 	return (u ? three_significant(cycles) : cycles.toFixed(0)) + " " + units[u] + "cyc";
 }
 
+function format_bytes(bytes) {
+	const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+	let u = 0;
+
+	if (is_absent(bytes))
+		return ABSENT;
+	for (; bytes >= (u ? 999.5 : 1024) && u < units.length - 1; u++)
+		bytes /= 1024;
+	return (u ? three_significant(bytes) : bytes.toFixed(0)) + " " + units[u];
+}
+
 /* Three significant digits with the unit. */
 function format_time(ns) {
 	if (is_absent(ns))

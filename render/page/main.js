@@ -39,6 +39,7 @@ function make_overview(app) {
 	make_part(app, "whatif", make_whatif);
 	make_part(app, "samples", make_samples);
 	make_part(app, "scheduler", make_scheduler);
+	make_part(app, "numa", make_numa);
 	make_part(app, "counters", make_counters);
 }
 

@@ -75,6 +75,10 @@ const VERDICTS = {
 		return ["Threads wait ", format_time(advice.evidence.wait_ns), " for the lock or critical section at ",
 			place, "."];
 	},
+	first_touch(app, advice, place) {
+		return ["Memory that ", place, " uses lies on one NUMA node, while ",
+			format_percent(advice.evidence.elsewhere_percent), " of the teams' time is on others."];
+	},
 };
 
 function verdict_worst(app, advice) {

@@ -8,7 +8,7 @@ cd "$T" || exit 1
 
 "$ctl" doctor >text 2>err
 is "doctor succeeds and says nothing else" "$? $(cat err)" "0 "
-for word in "kernel types" uprobe_multi capabilities graind "ring memory" "perf events" "hardware counters" NUMA; do
+for word in "kernel types" uprobe_multi capabilities graind "ring memory" "perf events" "hardware counters" NUMA "page placement"; do
 	check "it tells about $word" grep -q "^$word  *\(yes\|no\|limited\) " text
 done
 check "the kernel's version is told" grep -q "^kernel .*$(uname -r)" text

@@ -25,6 +25,17 @@ def is_time(text, ns):
     return abs(shown - ns) <= max(0.00501 * abs(ns), 0.501)
 
 
+SIZES = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+
+
+def is_size(text, size):
+    """Three significant digits and a unit."""
+    if size is None:
+        return is_absent(text)
+    m = re.match(r"\s*([\d.]+)\s*([KMGT]?i?B)", text)
+    return bool(m) and abs(float(m.group(1)) * SIZES[m.group(2)] - size) <= 0.00501 * size
+
+
 def is_percent(text, percent):
     """ "34 %", "3.4 %" below 10, "<0.1 %" """
     if percent is None:

@@ -169,10 +169,10 @@ def verdicts(browser, inputs):
     """A sentence for each kind of advice, with the numbers that it rests on."""
     report = inputs.log("hostile_names")
     evidence = {"grains": 30, "of": 40, "idle_percent": 61, "deviation": 2.25, "minimum_cores": 3, "threads": 8,
-                "stalled_percent": 62, "wait_ns": 63000}
+                "stalled_percent": 62, "wait_ns": 63000, "elsewhere_percent": 64}
     numbers = {"small_tasks": "10 %", "small_chunks": "75 %", "little_parallelism": "61 %", "few_grains": "61 %",
                "creation_bottleneck": "61 %", "imbalance": "3 of 8", "work_inflation": "2.25 times",
-               "memory_stalls": "62 %", "lock_waiting": "63.0 µs"}
+               "memory_stalls": "62 %", "lock_waiting": "63.0 µs", "first_touch": "64 %"}
     with open(report.html) as page:
         text = page.read()
     at = text.index('<script type="application/json" id="summary">') + len('<script type="application/json" id="summary">')

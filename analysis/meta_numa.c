@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The lines that say which NUMA nodes there are, and on which of them the process' memory lay. */
+#include "analysis/meta_parse.h"
+#include "analysis/topology.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The number that a line begins with; `what` it needs. */
+static int number(struct parse *p, uint32_t *out, const char *what)
+{
+	struct field f;
+	int rc = parse__next(p, &f);
+
+	if (rc < 0)
+		return rc;
+	if (rc == 0 || f.key_bytes || !field__u32(&f, out)) {
+		snprintf(p->why, 128, "%s", what);
+		return -EBADMSG;
+	}
+	return 0;
+}
+
+/* @node NUMBER memory=BYTES */
+int parse__node(struct parse *p)
+{
+	struct event_numa *numa = &p->stream->numa;
+	struct event_node node = {0};
+	struct field f;
+	int rc, error = number(p, &node.node, "@node needs the number of a node");
+
+	if (!error && node.node >= TOPOLOGY_MAX_NODES) {
+		snprintf(p->why, 128, "node %u is not below %d", node.node, TOPOLOGY_MAX_NODES);
+		error = -EBADMSG;
+	}
+	while (!error && (rc = parse__next(p, &f)) != 0) {
+		if (rc < 0)
+			return rc;
+		if (field__is(&f, "memory"))
+			error = parse__u64(p, &node.memory, &f);
+	}
+	if (!error)
+		error = array__grow(&numa->nodes, numa->node_count, sizeof(*numa->nodes), p->budget);
+	if (!error)
+		numa->nodes[numa->node_count++] = node;
+	return error;
+}
+
+/* @allowed cpus=LIST nodes=LIST */
+int parse__allowed(struct parse *p)
+{
+	struct event_numa *numa = &p->stream->numa;
+	struct field f;
+	int rc, error = 0;
+
+	while (!error && (rc = parse__next(p, &f)) != 0) {
+		if (rc < 0)
+			return rc;
+		if (field__is(&f, "cpus"))
+			error = parse__own(&numa->allowed_cpus, &f);
+		else if (field__is(&f, "nodes"))
+			error = parse__own(&numa->allowed_nodes, &f);
+	}
+	return error;
+}
+
+/* @placement first_ns=TIME last_ns=TIME, or why=REASON */
+int parse__placement(struct parse *p)
+{
+	struct event_numa *numa = &p->stream->numa;
+	struct field f;
+	int rc, error = 0;
+
+	while (!error && (rc = parse__next(p, &f)) != 0) {
+		if (rc < 0)
+			return rc;
+		if (field__is(&f, "first_ns"))
+			error = parse__u64(p, &numa->first_ns, &f);
+		else if (field__is(&f, "last_ns"))
+			error = parse__u64(p, &numa->last_ns, &f);
+		else if (field__is(&f, "why"))
+			error = parse__own(&numa->why, &f);
+	}
+	return error;
+}
+
+static int area_fields(struct parse *p, struct event_area *area)
+{
+	struct field f;
+	int rc, error = 0;
+
+	while (!error && (rc = parse__next(p, &f)) != 0) {
+		if (rc < 0)
+			return rc;
+		if (field__is(&f, "kind"))
+			error = parse__own(&area->kind, &f);
+		else if (field__is(&f, "name"))
+			error = parse__own(&area->name, &f);
+		else if (field__is(&f, "module"))
+			error = parse__own(&area->module, &f);
+		else if (field__is(&f, "bytes"))
+			error = parse__u64(p, &area->bytes, &f);
+	}
+	if (!error && !area->kind)
+		area->kind = strdup("unknown");
+	if (!error && !area->name)
+		area->name = strdup("");
+	if (!error && !area->module)
+		area->module = strdup("");
+	return error || (area->kind && area->name && area->module) ? error : -ENOMEM;
+}
+
+/* @area NUMBER kind=KIND name=NAME module=FILE bytes=BYTES */
+int parse__area(struct parse *p)
+{
+	struct event_area area = {0};
+	uint32_t numbered;
+	int error = number(p, &area.number, "@area needs its number");
+
+	if (!error)
+		error = area_fields(p, &area);
+	if (error) {
+		free(area.kind);
+		free(area.name);
+		free(area.module);
+		return error;
+	}
+	numbered = area.number;
+	error = event_stream__add_area(p->stream, &area, p->budget);
+	if (error == -EEXIST)
+		snprintf(p->why, 128, "area %u is declared twice", numbered);
+	else if (error == -EDOM)
+		snprintf(p->why, 128, "more than %d areas", EVENT_AREAS_MAX);
+	return error == -EEXIST || error == -EDOM ? -EBADMSG : error;
+}
+
+/* "0:12,3:4": pages by node */
+static int counts(struct parse *p, const struct field *f, uint32_t area, uint8_t look)
+{
+	struct event_numa *numa = &p->stream->numa;
+	char *text, *cursor, *end;
+	int error = 0;
+
+	if (field__value_is(f, "none"))
+		return 0;
+	text = cursor = field__string(f);
+	if (!text)
+		return -ENOMEM;
+	for (bool more = true; more && !error;) {
+		struct event_pages pages = {.area = area, .look = look};
+		unsigned long long node = strtoull(cursor, &end, 10);
+
+		if (end == cursor || *end != ':' || node >= TOPOLOGY_MAX_NODES || cursor[0] == '-')
+			error = parse__bad(p, "not pages by node:", f);
+		if (error)
+			break;
+		cursor = end + 1;
+		pages.node = (uint32_t)node;
+		pages.pages = strtoull(cursor, &end, 10);
+		more = *end == ',';
+		if (end == cursor || (*end && !more) || cursor[0] == '-' || pages.pages > EVENT_PAGES_MAX)
+			error = parse__bad(p, "not pages by node:", f);
+		cursor = end + 1;
+		if (!error)
+			error = array__grow(&numa->pages, numa->page_count, sizeof(*numa->pages), p->budget);
+		if (!error)
+			numa->pages[numa->page_count++] = pages;
+	}
+	free(text);
+	return error;
+}
+
+/* @pages AREA look=first|last step=N absent=N nodes=NODE:PAGES,... */
+int parse__pages(struct parse *p)
+{
+	struct event_numa *numa = &p->stream->numa;
+	size_t known = numa->page_count;
+	struct field f, nodes = {0};
+	uint64_t step = 1, absent = 0;
+	uint8_t look = EVENT_LOOK_LAST;
+	uint32_t area, index;
+	int rc, error = number(p, &area, "@pages needs the number of an area");
+
+	while (!error && (rc = parse__next(p, &f)) != 0) {
+		if (rc < 0)
+			return rc;
+		if (field__is(&f, "look"))
+			look = field__value_is(&f, "first") ? EVENT_LOOK_FIRST : EVENT_LOOK_LAST;
+		else if (field__is(&f, "step"))
+			error = parse__u64(p, &step, &f);
+		else if (field__is(&f, "absent"))
+			error = parse__u64(p, &absent, &f);
+		else if (field__is(&f, "nodes"))
+			nodes = f;
+	}
+	if (error)
+		return error;
+	index = event_stream__find_area(p->stream, area);
+	if (index == GRAIN_NONE || !step || step > EVENT_STEP_MAX || absent > EVENT_PAGES_MAX ||
+	    numa->areas[index].step[look]) {
+		snprintf(p->why, 128,
+			 "@pages of area %u, which is not declared, or said twice, or its numbers", area);
+		return -EBADMSG;
+	}
+	if (nodes.value_bytes)
+		error = counts(p, &nodes, index, look);
+	if (error) {
+		numa->page_count = known;
+		return error;
+	}
+	numa->areas[index].step[look] = step;
+	numa->areas[index].absent[look] = absent;
+	return 0;
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * usage: first_touch MILLISECONDS
+ * Threads sweep over memory of known size: serial_grid, which the first thread has initialized alone, and
+ * parallel_grid, of which each thread has initialized what it sweeps over; and two blocks of malloc's, the
+ * larger one initialized by the first thread.
+ */
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define GRID_BYTES (32u << 20)
+#define LARGE_BYTES ((24u << 20) - 4096)
+#define SMALL_BYTES ((12u << 20) - 4096)
+#define COUNT (GRID_BYTES / sizeof(double))
+
+static double serial_grid[COUNT] __attribute__((aligned(4096)));
+static double parallel_grid[COUNT] __attribute__((aligned(4096)));
+
+static double now_ms(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+}
+
+/* malloc writes the size of a block, which has a mapping of its own, before it. */
+static char *block(size_t bytes)
+{
+	char *made = malloc(bytes);
+
+	if (!made)
+		exit(1);
+	return made;
+}
+
+static double sweep(const char *large)
+{
+	double sum = 0;
+
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+	for (size_t i = 0; i < COUNT; i += 8) {
+		parallel_grid[i] += serial_grid[i] * 0.5;
+		sum += parallel_grid[i] + large[i % LARGE_BYTES];
+	}
+	return sum;
+}
+
+int main(int argc, char **argv)
+{
+	double until = now_ms() + (argc > 1 ? atof(argv[1]) : 1000), sum = 0;
+	char *large = block(LARGE_BYTES), *small = block(SMALL_BYTES);
+	int sweeps = 0;
+
+	memset(serial_grid, 1, GRID_BYTES);
+	memset(large, 1, LARGE_BYTES);
+	memset(small, 1, 4096);
+#pragma omp parallel for schedule(static)
+	for (size_t i = 0; i < COUNT; i++)
+		parallel_grid[i] = (double)i;
+	for (; now_ms() < until; sweeps++)
+		sum += sweep(large);
+	printf("sweeps %d sum %g small %d\n", sweeps, sum, small[0]);
+	free(small);
+	free(large);
+	return 0;
+}
