@@ -27,6 +27,14 @@ struct {
 	__type(value, struct ring_event);
 } ring_slots SEC(".maps");
 
+/* The rings of each NUMA node, in its memory; made only where there are several. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} node_slots SEC(".maps");
+
 struct thread_state {
 	__u32 lost;	/* events not yet reported by a RING_LOST */
 	__u32 off;	/* its latest RING_OFF_CPU has no RING_ON_CPU yet */
@@ -42,6 +50,9 @@ struct {
 } threads SEC(".maps");
 
 const volatile __u32 slots_shift = 16;
+
+/* Entries of node_slots; 0: all rings are in ring_slots. */
+const volatile __u32 ring_nodes = 0;
 
 /* Threads that give events get a thread_state: what else happens to them is followed too. */
 const volatile __u32 follow_threads = 0;
@@ -77,6 +88,21 @@ struct ring_record {
 	__u32 arg, kind, flags;
 };
 
+static __always_inline struct ring_event *ring__slot(const struct ring_ctl *ctl, __u32 cpu, __u32 offset)
+{
+	__u32 index;
+
+	if (ring_nodes) {
+		__u32 node = ctl->node;
+		void *slots = bpf_map_lookup_elem(&node_slots, &node);
+
+		index = ctl->first_slot + offset;
+		return slots ? bpf_map_lookup_elem(slots, &index) : NULL;
+	}
+	index = cpu << slots_shift | offset;
+	return bpf_map_lookup_elem(&ring_slots, &index);
+}
+
 static __always_inline bool ring__put(struct ring_ctl *ctl, __u32 cpu, __u64 id,
 				      const struct ring_record *record)
 {
@@ -86,8 +112,7 @@ static __always_inline bool ring__put(struct ring_ctl *ctl, __u32 cpu, __u64 id,
 	if (ctl->head - ctl->tail > mask + 1 - RING_MARGIN)
 		return false;
 	__u64 position = __sync_fetch_and_add(&ctl->head, 1);
-	__u32 index = cpu << slots_shift | ((__u32)position & mask);
-	struct ring_event *slot = bpf_map_lookup_elem(&ring_slots, &index);
+	struct ring_event *slot = ring__slot(ctl, cpu, (__u32)position & mask);
 	if (!slot)
 		return false;
 	slot->time_ns = now;

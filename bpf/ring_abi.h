@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * What the kernel-side producer writes and the daemon reads: one ring of
- * fixed-size slots per CPU, in two mmap-able BPF array maps.
+ * fixed-size slots per CPU, in mmap-able BPF array maps.
  *
  *   ring_ctl   one struct ring_ctl per CPU
  *   ring_slots slots_per_cpu (a power of two) struct ring_event per CPU;
  *              CPU c owns the slots [c * slots_per_cpu, (c + 1) * slots_per_cpu)
+ *   node_slots instead, where there are several NUMA nodes: a map for each, in
+ *              its memory, of which CPU c owns the slots from its first_slot on
  *
  * A producer claims position p = head++ of the CPU it runs on unless
  * p - tail would exceed slots_per_cpu - RING_MARGIN, fills the slot
@@ -254,7 +256,9 @@ enum ring_loss {
 struct ring_ctl {
 	RING_U64 head; /* producers */
 	RING_U64 loss[RING_LOSS_MAX];
-	RING_U64 pad_producer[10];
+	RING_U32 node;	     /* index into node_slots; the daemon's, set once */
+	RING_U32 first_slot; /* in that map */
+	RING_U64 pad_producer[9];
 	RING_U64 tail; /* consumer */
 	RING_U64 pad_consumer[15];
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "uprobes/capture.h"
 #include "uprobes/probe_links.h"
+#include "uprobes/ring_memory.h"
 #include "uprobes/sampling.h"
 
 #include "bpf/openmp.skel.h"
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define DEFAULT_SLOTS_PER_CPU (1u << 16) /* 4 MiB a CPU: 0.2 s at 300,000 events/s */
@@ -30,9 +30,7 @@ struct capture {
 	char sampling_absent[256]; /* why, "": they were not asked for */
 	unsigned cpus;
 	uint32_t slots;
-	struct ring_ctl *ctl;
-	struct ring_event *events;
-	size_t ctl_bytes, event_bytes;
+	struct ring_memory *rings;
 	uint64_t overwritten;
 };
 
@@ -56,10 +54,7 @@ void capture__free(struct capture *capture)
 	capture__disable(capture);
 	probe_links__free(capture->links);
 	sampling__stop(capture->sampling);
-	if (capture->ctl)
-		munmap(capture->ctl, capture->ctl_bytes);
-	if (capture->events)
-		munmap(capture->events, capture->event_bytes);
+	ring_memory__free(capture->rings);
 	openmp_bpf__destroy(capture->skeleton);
 	counter_fds__free(capture->counter_fds);
 	free(capture);
@@ -155,7 +150,6 @@ static int load_programs(struct capture *capture, struct uprobes_error *err)
 	skeleton->rodata->target_tgid = (uint32_t)capture->pid;
 	skeleton->rodata->filtered = capture->several && !probe_links__filter_by_process(capture->multi);
 	describe_counters(capture);
-	skeleton->rodata->slots_shift = (uint32_t)__builtin_ctz(capture->slots);
 	if (capture->multi) {
 		bpf_program__set_expected_attach_type(skeleton->progs.libgomp_probe,
 						      (enum bpf_attach_type)PROBE_ATTACH_UPROBE_MULTI);
@@ -164,8 +158,7 @@ static int load_programs(struct capture *capture, struct uprobes_error *err)
 		bpf_program__set_expected_attach_type(skeleton->progs.bodies_probe,
 						      (enum bpf_attach_type)PROBE_ATTACH_UPROBE_MULTI);
 	}
-	if ((r = bpf_map__set_max_entries(skeleton->maps.ring_ctl, capture->cpus)) ||
-	    (r = bpf_map__set_max_entries(skeleton->maps.ring_slots, capture->cpus * capture->slots)) ||
+	if ((r = ring_memory__prepare(capture->rings, skeleton)) ||
 	    (r = bpf_map__set_max_entries(skeleton->maps.counter_events,
 					  events ? (uint32_t)events * capture->cpus : 1)) ||
 	    (r = openmp_bpf__load(skeleton)) || (r = give_counters(capture)))
@@ -197,6 +190,10 @@ static int load(struct capture *capture, struct uprobes_error *err)
 {
 	int r = load_programs(capture, err);
 
+	if (r && ring_memory__join(capture->rings)) {
+		unload(capture);
+		r = load_programs(capture, err);
+	}
 	if (!r || capture->scheduler_absent[0])
 		return r;
 	unload(capture);
@@ -238,13 +235,6 @@ static void start_sampling(struct capture *capture)
 						  capture->cpus, &capture->sampling, &why))
 		snprintf(capture->sampling_absent, sizeof(capture->sampling_absent), "%.*s",
 			 (int)sizeof(capture->sampling_absent) - 1, why.text);
-}
-
-static void *map_pages(const struct bpf_map *map, size_t bytes)
-{
-	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
-
-	return at == MAP_FAILED ? NULL : at;
 }
 
 static int choose_method(struct capture *capture, enum capture_method method, struct uprobes_error *err)
@@ -308,17 +298,14 @@ int capture__open(const struct capture_opts *opts, struct capture **out, struct 
 	if (capture->counters.event_count &&
 	    (r = counter_fds__open(&capture->counters, capture->cpus, &capture->counter_fds)))
 		goto out;
-	if ((r = probe_links__new(&capture->links)) || (r = choose_method(capture, opts->method, err)) ||
+	if ((r = ring_memory__new(capture->cpus, capture->slots, &capture->rings)) ||
+	    (r = probe_links__new(&capture->links)) || (r = choose_method(capture, opts->method, err)) ||
 	    (r = follow_scheduler(capture, err)))
 		goto out;
-	capture->ctl_bytes = capture->cpus * sizeof(struct ring_ctl);
-	capture->event_bytes = (size_t)capture->cpus * capture->slots * sizeof(struct ring_event);
-	capture->ctl = map_pages(capture->skeleton->maps.ring_ctl, capture->ctl_bytes);
-	capture->events = map_pages(capture->skeleton->maps.ring_slots, capture->event_bytes);
-	if (!capture->ctl || !capture->events) {
-		r = -errno;
+	r = ring_memory__map(capture->rings, capture->skeleton);
+	if (r) {
 		snprintf(err->text, sizeof(err->text), "cannot map the event rings (%zu MiB): %s",
-			 capture->event_bytes >> 20, strerror(-r));
+			 ring_memory__bytes(capture->rings) >> 20, strerror(-r));
 		goto out;
 	}
 	start_sampling(capture);
@@ -445,8 +432,8 @@ double capture__counter_share(const struct capture *capture, size_t counter)
 /* One CPU's ring; the number of events handed over, or the callback's non-zero result. */
 static long poll_cpu(struct capture *capture, unsigned cpu, capture_events_fn on_events, void *ctx)
 {
-	struct ring_ctl *ctl = &capture->ctl[cpu];
-	const struct ring_event *ring = capture->events + (size_t)cpu * capture->slots;
+	struct ring_ctl *ctl = ring_memory__ctl(capture->rings, cpu);
+	const struct ring_event *ring = ring_memory__ring(capture->rings, cpu);
 	uint64_t head = __atomic_load_n(&ctl->head, __ATOMIC_ACQUIRE), position = ctl->tail;
 	uint32_t mask = capture->slots - 1;
 	long handed = 0;
@@ -487,16 +474,27 @@ long capture__poll(struct capture *capture, capture_events_fn on_events, void *c
 
 		if (n < 0)
 			return n;
+		ring_memory__count(capture->rings, cpu, (uint64_t)n);
 		total += n;
 	}
 	return total;
+}
+
+int capture__ring_node(const struct capture *capture, unsigned cpu)
+{
+	return ring_memory__node(capture->rings, cpu);
+}
+
+int capture__busiest_node(struct capture *capture)
+{
+	return ring_memory__busiest_node(capture->rings);
 }
 
 void capture__losses(const struct capture *capture, struct capture_losses *out)
 {
 	*out = (struct capture_losses){.overwritten = capture->overwritten};
 	for (unsigned cpu = 0; cpu < capture->cpus; cpu++) {
-		const struct ring_ctl *ctl = &capture->ctl[cpu];
+		const struct ring_ctl *ctl = ring_memory__ctl(capture->rings, cpu);
 
 		out->ring_full += __atomic_load_n(&ctl->loss[RING_LOSS_FULL], __ATOMIC_RELAXED);
 		out->read_faults += __atomic_load_n(&ctl->loss[RING_LOSS_FAULT], __ATOMIC_RELAXED);

@@ -92,6 +92,13 @@ int capture__calibrate(struct capture *capture, double *ns_per_event);
 typedef int (*capture_events_fn)(void *ctx, unsigned cpu, const struct ring_event *events, size_t count);
 long capture__poll(struct capture *capture, capture_events_fn on_events, void *ctx);
 
+/*
+ * On a machine with several NUMA nodes the rings lie on the nodes of their CPUs: the node of a CPU's, and the
+ * node from which most of the events came since the last call. -1: with one node, or none of them stands out.
+ */
+int capture__ring_node(const struct capture *capture, unsigned cpu);
+int capture__busiest_node(struct capture *capture);
+
 struct capture_losses {
 	uint64_t ring_full, read_faults, storage, overwritten, bodies, samples; /* enum ring_loss */
 };

@@ -28,6 +28,29 @@ void drain__set_urgent(bool urgent)
 	sched_setscheduler(0, urgent ? SCHED_RR | SCHED_RESET_ON_FORK : SCHED_OTHER, &param);
 }
 
+void drain_home__look(struct drain_home *home, struct capture *capture)
+{
+	uint64_t now = job__now_ns();
+	cpu_set_t wanted;
+	int node;
+
+	if (now - home->looked_ns < SECOND_NS)
+		return;
+	home->looked_ns = now;
+	node = capture__busiest_node(capture);
+	if (node == home->node)
+		return;
+	if (!home->known && sched_getaffinity(0, sizeof(home->own), &home->own) != 0)
+		return;
+	home->known = true;
+	wanted = home->own;
+	for (unsigned int cpu = 0; node >= 0 && cpu < CPU_SETSIZE; cpu++)
+		if (capture__ring_node(capture, cpu) != node)
+			CPU_CLR(cpu, &wanted);
+	if (CPU_COUNT(&wanted) && sched_setaffinity(0, sizeof(wanted), &wanted) == 0)
+		home->node = node;
+}
+
 void drain_pace__start(struct drain_pace *pace, struct job *job, uint64_t start_ns)
 {
 	*pace = (struct drain_pace){

@@ -6,6 +6,7 @@
 #include "daemon/graind/job.h"
 #include "uprobes/capture.h"
 
+#include <sched.h>
 #include <time.h>
 
 struct drain_pace {
@@ -37,6 +38,18 @@ void drain_pace__show(struct drain_pace *pace, const struct recorder *recorder, 
  * lost is counted.
  */
 void drain__set_urgent(bool urgent);
+
+/*
+ * Keeps the calling thread, as far as it may choose, on the NUMA node that most of the events come from,
+ * whose memory they are in. Begin with {.node = -1}, then after each poll; looks once a second.
+ */
+struct drain_home {
+	uint64_t looked_ns;
+	int node;      /* -1: where it likes */
+	cpu_set_t own; /* CPUs that it had before */
+	bool known;
+};
+void drain_home__look(struct drain_home *home, struct capture *capture);
 
 #define DRAIN_CAUSES 4
 

@@ -140,6 +140,7 @@ static enum job_reason record(struct run *run)
 {
 	enum job_reason reasons[TREE_MAX_TARGETS], whole = JOB_GOES_ON;
 	struct tree *tree = &run->tree;
+	struct drain_home home = {.node = -1};
 	uint64_t nap_ns = SHORT_NAP_NS;
 
 	while (whole == JOB_GOES_ON && anything_left(run)) {
@@ -150,6 +151,7 @@ static enum job_reason record(struct run *run)
 		before = tree->target_count;
 		read_reasons(run, reasons);
 		got = tree__drain(tree);
+		drain_home__look(&home, tree->capture);
 		for (size_t i = before; i > 0; i--) {
 			struct target *target = &tree->targets[i - 1];
 

@@ -477,6 +477,7 @@ static enum job_reason record(struct session *session)
 {
 	struct job *job = session->job;
 	uint64_t end_ns = job->duration_s ? job__now_ns() + job->duration_s * 1000000000u : UINT64_MAX;
+	struct drain_home home = {.node = -1};
 	long nap_ns = SHORT_NAP_NS;
 	struct pollfd fds[] = {
 		{.fd = job->stop_fd, .events = POLLIN},
@@ -494,6 +495,7 @@ static enum job_reason record(struct session *session)
 			nap_ns = SHORT_NAP_NS;
 		else if (nap_ns < LONG_NAP_NS)
 			nap_ns *= 2;
+		drain_home__look(&home, session->capture);
 	}
 }
 
