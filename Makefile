@@ -3,7 +3,8 @@
 # make            build/graind, build/grainctl
 # make demo       profile the demo programs and write their reports (as root)
 # make check      all tests that this machine can run (as root: all of them)
-# make check-full the same with every construct on every version of the runtimes (an hour)
+# make check-vm   the tests in real guests under QEMU: other kernels, four NUMA nodes (as root)
+# make check-full what check does with every construct on every version of the runtimes (an hour)
 # make bench      the cost of being measured, as a table (as root)
 # make bench-analysis  seconds and memory of the analysis of large traces, as a table
 # make bench-render    seconds and bytes of drawing large graphs, as a table
@@ -19,6 +20,8 @@ BUILD_PACKAGES := gcc g++ clang llvm make pkg-config bpftool libbpf-dev libelf-d
 	libdeflate-dev libjansson-dev libsystemd-dev libgraphviz-dev libhwloc-dev libotf2-trace-dev \
 	libpapi-dev libpfm4-dev
 TEST_PACKAGES := gfortran graphicsmagick sumaclust fasttree patchelf python3-numpy libopenblas0-openmp r-base-core binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 python3-networkx python3-selenium chromium chromium-driver librsvg2-bin curl procps util-linux strace otf2-tools protobuf-compiler python3-protobuf
+# What real guests need.
+VM_PACKAGES := qemu-system-x86 mmdebstrap e2fsprogs
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -250,7 +253,7 @@ constructs: $(CONSTRUCT_PROGRAMS) $(OMPT_TOOL)
 test-programs: constructs all $(UNIT_TESTS) $(EXAMPLES) $(OMP_PROGRAMS) $(LIBOMP_PROGRAMS) $(TOOLS)
 
 deps:
-	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
+	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES) $(VM_PACKAGES)
 
 # The two commands for a fresh machine install first, then build with a new
 # make so that pkg-config finds what was just installed.
@@ -265,6 +268,12 @@ check check-full:
 	@$(MAKE) --no-print-directory -j$$(nproc) test-programs
 	@$(MAKE) --no-print-directory -j$$(nproc) SAN=1 B=$(B)/san sanitized
 	@tests/run.sh $(B)
+
+# GUESTS: some of them only. With few tests: tests/vm/run.sh build --short
+check-vm:
+	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES) $(VM_PACKAGES)
+	@$(MAKE) --no-print-directory -j$$(nproc) test-programs
+	@tests/vm/run.sh $(B) $(GUESTS)
 
 bench:
 	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
@@ -316,6 +325,6 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all constructs deps demo check check-full bench bench-analysis bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace sanitized
+.PHONY: all constructs deps demo check check-full check-vm bench bench-analysis bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace sanitized
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #define UPROBE_MULTI_RETURN 1u
+/* Of links at a time. */
+#define CLOSERS 16
 
 /* BPF_LINK_CREATE for uprobe_multi; younger than the headers this may be built with. */
 struct multi_attr {
@@ -62,12 +64,44 @@ static void close_link(struct link *link)
 	fork_gate__close_end();
 }
 
+struct closing {
+	struct link *list;
+	size_t count, next;
+};
+
+static void *close_some(void *argument)
+{
+	struct closing *closing = argument;
+	size_t i;
+
+	while ((i = __atomic_fetch_add(&closing->next, 1, __ATOMIC_RELAXED)) < closing->count)
+		close_link(&closing->list[i]);
+	return NULL;
+}
+
+/*
+ * For each link the kernel waits until no CPU runs the program any more. Those
+ * that are closed at the same time share a part of that.
+ */
+static void close_links(struct link *list, size_t count)
+{
+	struct closing closing = {.list = list, .count = count};
+	pthread_t helpers[CLOSERS - 1];
+	size_t n = 0;
+
+	while (n < CLOSERS - 1 && n + 1 < count &&
+	       pthread_create(&helpers[n], NULL, close_some, &closing) == 0)
+		n++;
+	close_some(&closing);
+	while (n > 0)
+		pthread_join(helpers[--n], NULL);
+}
+
 void probe_links__free(struct probe_links *links)
 {
 	if (!links)
 		return;
-	for (size_t i = 0; i < links->count; i++)
-		close_link(&links->list[i]);
+	close_links(links->list, links->count);
 	for (size_t i = 0; i < links->file_count; i++) {
 		close(links->files[i].fd);
 		free(links->files[i].points);
@@ -96,8 +130,8 @@ static bool reserve(struct probe_links *links, size_t more)
 
 static void close_from(struct probe_links *links, size_t first)
 {
-	while (links->count > first)
-		close_link(&links->list[--links->count]);
+	close_links(links->list + first, links->count - first);
+	links->count = first;
 }
 
 static int multi_link(int program_fd, const char *path, const uint64_t *offsets, const uint64_t *cookies,
@@ -242,43 +276,39 @@ static int attach_file(struct probe_links *links, const struct linked_file *file
 				   err);
 }
 
-struct closing {
+struct dropped {
 	size_t count;
 	struct link list[];
 };
 
-static void *close_all(void *argument)
+static void *close_dropped(void *argument)
 {
-	struct closing *closing = argument;
+	struct dropped *dropped = argument;
 
-	for (size_t i = 0; i < closing->count; i++)
-		close_link(&closing->list[i]);
-	free(closing);
+	close_links(dropped->list, dropped->count);
+	free(dropped);
 	return NULL;
 }
 
-/*
- * Closing waits until no CPU runs the program any more, which takes long:
- * whoever drains the rings does not wait for that.
- */
+/* Whoever drains the rings does not wait for the kernel. */
 static void drop(struct probe_links *links, pid_t pid)
 {
-	struct closing *closing = calloc(1, sizeof(*closing) + links->count * sizeof(closing->list[0]));
+	struct dropped *dropped = calloc(1, sizeof(*dropped) + links->count * sizeof(dropped->list[0]));
 	pthread_t thread;
 
 	for (size_t i = links->count; i > 0; i--) {
 		if (links->list[i - 1].pid != pid)
 			continue;
-		if (closing)
-			closing->list[closing->count++] = links->list[i - 1];
+		if (dropped)
+			dropped->list[dropped->count++] = links->list[i - 1];
 		else
 			close_link(&links->list[i - 1]);
 		links->list[i - 1] = links->list[--links->count];
 	}
-	if (closing && closing->count && pthread_create(&thread, NULL, close_all, closing) == 0)
+	if (dropped && dropped->count && pthread_create(&thread, NULL, close_dropped, dropped) == 0)
 		pthread_detach(thread);
-	else if (closing)
-		close_all(closing);
+	else if (dropped)
+		close_dropped(dropped);
 }
 
 /* Everywhere, where only the BPF program tells processes apart. */

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Sourced by the scripts beside it: the guests, and what runs in them. A new
+# guest is a case of guest(); a new test a line of one of the lists.
+
+# The tests that every guest runs; FEW=1 is set in guests, which are 10 to 20 times slower than the host.
+GUEST_TESTS=(
+	vm/test_numa.sh
+	root/test_exact.sh
+	root/test_capture.sh
+	root/test_run_attach.sh
+	root/test_scheduler.sh
+	root/test_counters.sh
+	root/test_samples.sh
+	root/test_daemon_api.sh
+	root/test_discovery.sh
+	root/test_matrix.sh
+)
+# What shows within minutes that graind works there.
+SHORT_TESTS=(
+	vm/test_numa.sh
+	root/test_exact.sh
+)
+GUESTS=(linux-6.1)
+IMAGE_SIGNATURE=67726e64 # of the disk, by which the kernel finds its first partition
+
+# guest NAME: sets what the guest is.
+#   ARCHITECTURE  Debian's name of it; there is one image for each
+#   KERNEL        the series of the kernel
+#   TESTS         what runs there
+#   MACHINE       the options of QEMU that make the machine
+guest()
+{
+	TESTS=("${GUEST_TESTS[@]}")
+	case $1 in
+	linux-6.1)
+		ARCHITECTURE=amd64 KERNEL=6.1
+		pc multi
+		;;
+	linux-6.12)
+		ARCHITECTURE=amd64 KERNEL=6.12
+		# This kernel panicked in 2 of 9 boots with a thread for each CPU.
+		pc single
+		;;
+	*)
+		echo "no guest is called '$1'; there are: ${GUESTS[*]}" >&2
+		return 1
+		;;
+	esac
+}
+
+# guest_build BUILD_DIRECTORY: where the build for the guest is; that of another architecture in a folder of it
+guest_build() { if [ "$ARCHITECTURE" = amd64 ]; then echo "$1"; else echo "$1/$ARCHITECTURE"; fi; }
+
+# pc THREADS
+pc()
+{
+	MACHINE=(qemu-system-x86_64 -accel "tcg,thread=$1,tb-size=512" -cpu max -M "pc,usb=off,vmport=off")
+	four_nodes
+	APPEND="console=ttyS0 mitigations=off tsc=reliable"
+}
+
+# Eight CPUs on four nodes with 1 GiB each. The distances differ, so that none is taken for another.
+four_nodes()
+{
+	local node distance from to
+	MACHINE+=(-smp 8,sockets=4,cores=2,threads=1 -m 4G)
+	for node in 0 1 2 3; do
+		MACHINE+=(-object "memory-backend-ram,id=node$node,size=1G"
+			-numa "node,nodeid=$node,memdev=node$node,cpus=$((2 * node))-$((2 * node + 1))")
+	done
+	for distance in 0-1=16 0-2=22 0-3=28 1-2=28 1-3=22 2-3=16; do
+		from=${distance%-*} to=${distance#*-}
+		MACHINE+=(-numa "dist,src=$from,dst=${to%=*},val=${to#*=}")
+	done
+}
