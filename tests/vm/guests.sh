@@ -20,7 +20,7 @@ SHORT_TESTS=(
 	vm/test_numa.sh
 	root/test_exact.sh
 )
-GUESTS=(linux-6.1)
+GUESTS=(linux-6.1 linux-6.12)
 IMAGE_SIGNATURE=67726e64 # of the disk, by which the kernel finds its first partition
 
 # guest NAME: sets what the guest is.
