@@ -6,15 +6,17 @@
  *   bits  0-5   enum ring_kind
  *   bits  6-7   enum cookie_when: record always, or only if the conditional
  *               jump under the probe is (not) about to be taken
- *   bits  8-11  condition code of that jump (the low nibble of its opcode)
- *   bits 12-15  reg:  where the key is, COOKIE_REG_NONE if elsewhere
- *   bits 16-19  reg2: where the body function is, likewise
- *   bits 20-25  a: small operand (wait kind; TLS offset of the team / 4)
- *   bits 26-31  b: small operand (TLS offset of the member number / 4; words
+ *   bit   8     COOKIE_RETURN: of a return probe
+ *   bits  9-13  reg:  where the key is, COOKIE_REG_NONE if elsewhere
+ *   bits 14-18  reg2: where the body function is, likewise
+ *   bits 19-24  a: small operand (wait kind; TLS offset of the team / 4)
+ *   bits 25-30  b: small operand (TLS offset of the member number / 4; words
  *               that the stack pointer will have gone down when the function
  *               called by the probed instruction starts)
- *   bits 32-63  off: signed; frame offset, or distance from the probe to the
- *               GOT entry of the runtime's thread-local block
+ *   bits 31-34  condition code of that jump, as in its opcode;
+ *   bit  35     or it tests a register, and bits 36-44 are more of that
+ *   bits 36-63, 45-63  off: signed; frame offset, or distance from the probe
+ *               to the GOT entry of the runtime's thread-local block
  */
 #ifndef GRAIND_COOKIE_H
 #define GRAIND_COOKIE_H
@@ -23,7 +25,7 @@
 
 enum cookie_when { COOKIE_ALWAYS = 0, COOKIE_IF_TAKEN = 1, COOKIE_IF_NOT_TAKEN = 2 };
 
-/* Registers in the order of struct pt_regs on x86-64. */
+/* Registers in the order of struct pt_regs on x86-64; those of aarch64 have their own numbers. */
 enum cookie_reg {
 	COOKIE_R15,
 	COOKIE_R14,
@@ -40,7 +42,7 @@ enum cookie_reg {
 	COOKIE_RDX,
 	COOKIE_RSI,
 	COOKIE_RDI,
-	COOKIE_REG_NONE
+	COOKIE_REG_NONE = 31
 };
 
 #define COOKIE_SMALL_MAX 63 /* largest a and b */
@@ -53,7 +55,7 @@ enum cookie_reg {
  * WAIT_BEGIN: off is how far rsp lies below its value at the entry; reg2 is an
  * enum cookie_when: if the jump is (not) taken, the wait is over at once.
  * WAIT_END: off is how far rsp lies below its value after the return.
- * Both with reg COOKIE_RBP, the wait of an undeferred task in GOMP_task: off of
+ * Both with a reg, the wait of an undeferred task in GOMP_task: off of
  * the begin is the distance from the probe to the return address there.
  * REGION_BEGIN and _END with a reg: GOMP_teams_reg. TEAM_STARTED: the jump there
  * to the next team, whose number is in reg, if it is as reg2 says; off as of WAIT_BEGIN.
@@ -61,6 +63,25 @@ enum cookie_reg {
  * CANCEL: a is RING_CANCEL_POINT in GOMP_cancellation_point; b 1 at the return.
  */
 enum cookie_creator { COOKIE_OF_TASK = 0, COOKIE_OF_TASKLOOP = 1 };
+
+/*
+ * Of taskloops: TASK_CREATE's off, and eight times the b of TASK_CREATE_END and UNDEFERRED_BEGIN, is
+ * the distance from the frame pointer to the frame (registers.bpf.h).
+ *
+ * Where GOMP_task gets flags and dependences in registers, off of TASK_CREATE says where they are then.
+ * UNDEFERRED_BEGIN with b COOKIE_UNDEFERRED_KEEP: the same, on the way to the call of the body, where they
+ * are in no register any more.
+ */
+enum cookie_undeferred { COOKIE_UNDEFERRED_KEEP = 1 };
+enum cookie_home {
+	/* less: a register */
+	COOKIE_HOME_NONE = 31, /* nowhere */
+	COOKIE_HOME_SLOT = 32, /* plus 1/4 of the distance of a slot from the frame pointer */
+	COOKIE_HOME_MAX = 8191
+};
+#define COOKIE_HOMES(flags, depends) ((int)((flags) | (depends) << 13))
+#define COOKIE_HOME_FLAGS(c) ((RING_U32)COOKIE_OFF(c) & COOKIE_HOME_MAX)
+#define COOKIE_HOME_DEPENDS(c) ((RING_U32)COOKIE_OFF(c) >> 13 & COOKIE_HOME_MAX)
 
 /*
  * libgomp's worksharing. b of points without a return: the words by which rsp
@@ -115,22 +136,48 @@ enum cookie_copy {
 /* LOCK_WAIT: a enum ring_lock, reg the lock; off: */
 enum cookie_lock { COOKIE_LOCK_BEGIN = 0, COOKIE_LOCK_GOT = 1, COOKIE_LOCK_RETURN = 2 };
 
-static inline RING_U64 cookie__make(RING_U32 kind, RING_U32 when, RING_U32 cc, RING_U32 reg, RING_U32 reg2,
+/*
+ * When a conditional jump jumps: a condition code (x86-64: the low nibble of
+ * the opcode; aarch64: cond), or a test of a register:
+ */
+enum cookie_test {
+	COOKIE_TEST_REGISTER = 1 << 13,
+	COOKIE_TEST_SET = 1 << 12, /* jumps if it is not 0 */
+	COOKIE_TEST_64 = 64,	   /* the whole register; less: this bit of it */
+	COOKIE_TEST_32 = 65,	   /* its lower half */
+};
+
+static inline RING_U32 cookie__register_test(RING_U32 reg, RING_U32 what, int set)
+{
+	return (RING_U32)(COOKIE_TEST_REGISTER | (set ? COOKIE_TEST_SET : 0) | (what & 127) << 5 | (reg & 31));
+}
+
+#define COOKIE_RETURN (1ull << 8)
+#define COOKIE_OFF_MAX ((1 << 27) - 1)
+
+static inline RING_U64 cookie__make(RING_U32 kind, RING_U32 when, RING_U32 test, RING_U32 reg, RING_U32 reg2,
 				    RING_U32 a, RING_U32 b, int off)
 {
-	return (RING_U64)(kind & 63) | (RING_U64)(when & 3) << 6 | (RING_U64)(cc & 15) << 8 |
-	       (RING_U64)(reg & 15) << 12 | (RING_U64)(reg2 & 15) << 16 | (RING_U64)(a & 63) << 20 |
-	       (RING_U64)(b & 63) << 26 | (RING_U64)(RING_U32)off << 32;
+	RING_U64 cookie = (RING_U64)(kind & 63) | (RING_U64)(when & 3) << 6 | (RING_U64)(reg & 31) << 9 |
+			  (RING_U64)(reg2 & 31) << 14 | (RING_U64)(a & 63) << 19 | (RING_U64)(b & 63) << 25 |
+			  (RING_U64)(test & 15) << 31;
+
+	if (!(test & COOKIE_TEST_REGISTER))
+		return cookie | (RING_U64)(RING_U32)off << 36;
+	return cookie | 1ull << 35 | (RING_U64)(test >> 4 & 511) << 36 | (RING_U64)(RING_U32)off << 45;
 }
 
 #define COOKIE_KIND(c) ((RING_U32)((c)&63))
 #define COOKIE_WHEN(c) ((RING_U32)((c) >> 6 & 3))
-#define COOKIE_CC(c) ((RING_U32)((c) >> 8 & 15))
-#define COOKIE_REG(c) ((RING_U32)((c) >> 12 & 15))
-#define COOKIE_REG2(c) ((RING_U32)((c) >> 16 & 15))
-#define COOKIE_A(c) ((RING_U32)((c) >> 20 & 63))
-#define COOKIE_B(c) ((RING_U32)((c) >> 26 & 63))
-#define COOKIE_OFF(c) ((int)(RING_U32)((c) >> 32))
+#define COOKIE_REG(c) ((RING_U32)((c) >> 9 & 31))
+#define COOKIE_REG2(c) ((RING_U32)((c) >> 14 & 31))
+#define COOKIE_A(c) ((RING_U32)((c) >> 19 & 63))
+#define COOKIE_B(c) ((RING_U32)((c) >> 25 & 63))
+#define COOKIE_CC(c) ((RING_U32)((c) >> 31 & 15))
+#define COOKIE_TESTS_REGISTER(c) ((RING_U32)((c) >> 35 & 1))
+/* Of a test of a register. */
+#define COOKIE_TEST(c) (COOKIE_CC(c) | (RING_U32)((c) >> 36 & 511) << 4)
+#define COOKIE_OFF(c) ((int)((long long)(c) >> (COOKIE_TESTS_REGISTER(c) ? 45 : 36)))
 
 _Static_assert(RING_KIND_MAX <= 64, "kind has six bits");
 

@@ -16,9 +16,9 @@ static __always_inline void teams_begin(struct pt_regs *ctx, __u64 id, struct ri
 	record->arg |= RING_REGION_TEAMS;
 	ring__emit(id, record);
 	record->kind = RING_TEAM_START;
-	record->key = ctx->sp;
+	record->key = stack(ctx);
 	record->site = 0;
-	record->arg = ctx->dx;
+	record->arg = arg(ctx, 2);
 	ring__emit(id, record);
 	record->kind = RING_TEAM_STARTED;
 	record->arg = 0;
@@ -49,7 +49,7 @@ static __always_inline void teams_next(struct pt_regs *ctx, __u64 id, __u64 cook
 				       struct ring_record *record)
 {
 	record->frame += COOKIE_OFF(cookie);
-	if (will_jump(ctx->flags, COOKIE_CC(cookie)) != (COOKIE_REG2(cookie) == COOKIE_IF_TAKEN)) {
+	if (will_jump(ctx, cookie) != (COOKIE_REG2(cookie) == COOKIE_IF_TAKEN)) {
 		record->arg = RING_TEAMS_OVER;
 		return;
 	}
@@ -66,18 +66,18 @@ static __always_inline void wait_begin(struct pt_regs *ctx, __u64 id, __u64 cook
 
 	record->arg = COOKIE_A(cookie);
 	if (record->arg == RING_WAIT_TASKWAIT_DEPEND) {
-		if (COOKIE_REG(cookie) == COOKIE_RBP) {
+		if (COOKIE_REG(cookie) != COOKIE_REG_NONE) {
 			depend_wait_begin(ctx, id, record, COOKIE_OFF(cookie));
 		} else {
-			record->site = user_word(ctx->sp, &record->flags);
-			emit_with_depends(id, record, ctx->di);
+			record->site = caller(ctx, 0, &record->flags);
+			emit_with_depends(id, record, arg(ctx, 0));
 		}
 		return;
 	}
 	record->frame += COOKIE_OFF(cookie) - (int)COOKIE_B(cookie) * 8;
 	if (record->arg != RING_WAIT_REGION_END)
-		record->site = user_word(record->frame, &record->flags);
-	if (over == COOKIE_REG_NONE || will_jump(ctx->flags, COOKIE_CC(cookie)) != (over == COOKIE_IF_TAKEN))
+		record->site = caller(ctx, COOKIE_OFF(cookie), &record->flags);
+	if (over == COOKIE_REG_NONE || will_jump(ctx, cookie) != (over == COOKIE_IF_TAKEN))
 		return;
 	ring__emit(id, record);
 	record->kind = RING_WAIT_END;
@@ -92,15 +92,15 @@ static __always_inline void libgomp__read(struct pt_regs *ctx, __u64 id, __u64 c
 	case RING_TASK_CREATE:
 		record->key = reg(ctx, COOKIE_REG(cookie));
 		if (COOKIE_A(cookie) == COOKIE_OF_TASKLOOP)
-			taskloop_create(ctx, id, record, COOKIE_B(cookie));
+			taskloop_create(ctx, id, cookie, record);
 		else if (COOKIE_B(cookie))
 			bodies__create(ctx, id, record);
 		else
-			task_call(ctx, id, record, 0);
+			task_call(ctx, id, cookie, record, 0);
 		break;
 	case RING_TASK_CREATE_END:
 		if (COOKIE_A(cookie) == COOKIE_OF_TASKLOOP)
-			taskloop_create_end(ctx, id, record, COOKIE_OFF(cookie));
+			taskloop_create_end(ctx, id, cookie, record);
 		else if (COOKIE_B(cookie))
 			bodies__created(ctx, id, record);
 		break;
@@ -112,13 +112,17 @@ static __always_inline void libgomp__read(struct pt_regs *ctx, __u64 id, __u64 c
 		record->site = reg(ctx, COOKIE_REG2(cookie));
 		break;
 	case RING_UNDEFERRED_BEGIN:
+		if (COOKIE_A(cookie) == COOKIE_OF_TASK && COOKIE_B(cookie) == COOKIE_UNDEFERRED_KEEP) {
+			task_keep(ctx, id, cookie, record);
+			break;
+		}
 		record->key = COOKIE_REG2(cookie) != COOKIE_REG_NONE
 				      ? reg(ctx, COOKIE_REG2(cookie))
-				      : user_word(ctx->bp + COOKIE_OFF(cookie), &record->flags);
+				      : user_word(frame_pointer(ctx) + COOKIE_OFF(cookie), &record->flags);
 		if (COOKIE_A(cookie) == COOKIE_OF_TASKLOOP)
-			taskloop_undeferred(ctx, id, record);
+			taskloop_undeferred(ctx, id, 8 * COOKIE_B(cookie), record);
 		else
-			task_call(ctx, id, record, 0);
+			task_call(ctx, id, cookie, record, 0);
 		break;
 	case RING_TASKLOOP_BEGIN:
 		taskloop_begin(ctx, id, record);
@@ -127,7 +131,7 @@ static __always_inline void libgomp__read(struct pt_regs *ctx, __u64 id, __u64 c
 		taskloop_end(ctx, id);
 		break;
 	case RING_TASK_FULFILL:
-		record->key = ctx->di;
+		record->key = reg(ctx, COOKIE_REG(cookie));
 		break;
 	case RING_CANCEL:
 		if (COOKIE_B(cookie))
@@ -136,9 +140,9 @@ static __always_inline void libgomp__read(struct pt_regs *ctx, __u64 id, __u64 c
 			cancel_entry(ctx, id, record, COOKIE_A(cookie) == RING_CANCEL_POINT);
 		break;
 	case RING_REGION_BEGIN:
-		record->key = ctx->di;
-		record->arg = ctx->dx & RING_REGION_THREADS;
-		record->site = user_word(ctx->sp, &record->flags);
+		record->key = arg(ctx, 0);
+		record->arg = arg(ctx, 2) & RING_REGION_THREADS;
+		record->site = caller(ctx, 0, &record->flags);
 		if (COOKIE_B(cookie) && bodies__outermost(ctx, cookie, &record->flags))
 			record->arg |= RING_REGION_OUTERMOST;
 		if (COOKIE_REG(cookie) != COOKIE_REG_NONE)
@@ -151,8 +155,8 @@ static __always_inline void libgomp__read(struct pt_regs *ctx, __u64 id, __u64 c
 			teams_end(id, record);
 		break;
 	case RING_TEAM_START:
-		record->key = ctx->r8;
-		record->arg = ctx->dx;
+		record->key = arg(ctx, 4);
+		record->arg = arg(ctx, 2);
 		break;
 	case RING_TEAM_STARTED:
 		if (COOKIE_REG(cookie) != COOKIE_REG_NONE)
@@ -171,14 +175,14 @@ static __always_inline void libgomp__read(struct pt_regs *ctx, __u64 id, __u64 c
 	case RING_WAIT_END:
 		record->arg = COOKIE_A(cookie);
 		record->frame += COOKIE_OFF(cookie);
-		if (COOKIE_REG(cookie) == COOKIE_RBP)
+		if (COOKIE_REG(cookie) != COOKIE_REG_NONE)
 			depend_wait_end(ctx, id, record);
 		break;
 	case RING_GROUP_BEGIN:
-		record->site = user_word(ctx->sp, &record->flags);
+		record->site = caller(ctx, 0, &record->flags);
 		break;
 	case RING_SINGLE:
-		record->arg = ctx->ax & 0xff;
+		record->arg = result(ctx) & 0xff;
 		break;
 	default:
 		worksharing__read(ctx, id, cookie, record);

@@ -42,17 +42,10 @@ struct {
 	__type(value, struct body_process);
 } body_processes SEC(".maps");
 
-static __always_inline __u64 thread_pointer(void)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-
-	return BPF_CORE_READ(task, thread.fsbase);
-}
-
 /* The runtime's thread-local block from the thread pointer; `fixed`: it is in the cookie. */
 static __always_inline __u64 member__offset(struct pt_regs *ctx, __u64 cookie, bool fixed, __u32 *flags)
 {
-	return fixed ? (__u64)(__s64)COOKIE_OFF(cookie) : user_word(ctx->ip + COOKIE_OFF(cookie), flags);
+	return fixed ? (__u64)(__s64)COOKIE_OFF(cookie) : user_word(here(ctx) + COOKIE_OFF(cookie), flags);
 }
 
 /* The team and member number of this thread. */
@@ -109,7 +102,7 @@ static __always_inline void bodies__call(struct pt_regs *ctx, __u64 id, __u64 co
 					 struct ring_record *record)
 {
 	struct body_process *process = body_process(id);
-	struct gomp_call_key key = gomp_call_key(id, ctx->sp, RING_BODY);
+	struct gomp_call_key key = gomp_call_key(id, stack(ctx), RING_BODY);
 	__u32 kind = COOKIE_CC(cookie), place = 0;
 	struct gomp_call call = {.body = reg(ctx, COOKIE_REG(cookie))};
 	__u64 step = 0;
@@ -129,8 +122,8 @@ static __always_inline void bodies__call(struct pt_regs *ctx, __u64 id, __u64 co
 		process->cookie = cookie;
 	}
 	if (kind == RING_BODY_TASK || kind == RING_BODY_TASKLOOP) {
-		process->start[place] = ctx->ip;
-		process->end[place] = ctx->ip + COOKIE_OFF(cookie);
+		process->start[place] = here(ctx);
+		process->end[place] = here(ctx) + COOKIE_OFF(cookie);
 	}
 	bodies__learn(id, call.body, kind, step, record);
 }
@@ -138,14 +131,14 @@ static __always_inline void bodies__call(struct pt_regs *ctx, __u64 id, __u64 co
 /* GOMP_task has allocated a task. */
 static __always_inline void bodies__create(struct pt_regs *ctx, __u64 id, struct ring_record *record)
 {
-	struct gomp_call_key key = gomp_call_key(id, ctx->bp + 8, RING_BODY);
+	struct gomp_call_key key = gomp_call_key(id, frame_pointer(ctx) + 8, RING_BODY);
 	struct gomp_call *call = bpf_map_lookup_elem(&gomp_calls, &key);
 
 	if (call) {
 		call->task = record->key;
 		record->extra = call->body;
 	}
-	task_call(ctx, id, record, call ? RING_TASK_BODY_KNOWN : 0);
+	task_call(ctx, id, 0, record, call ? RING_TASK_BODY_KNOWN : 0);
 }
 
 /* GOMP_task returns. */
@@ -172,18 +165,18 @@ static __noinline void bodies__count_unknown(void)
 static __always_inline void bodies__task(struct pt_regs *ctx, __u64 id, const struct body_process *process,
 					 struct ring_record *record)
 {
-	__u64 caller = user_word(ctx->sp, &record->flags);
+	__u64 from = caller(ctx, 0, &record->flags);
 
 	record->key = record->site;
-	if (caller - process->start[0] < process->end[0] - process->start[0]) {
+	if (from - process->start[0] < process->end[0] - process->start[0]) {
 		record->kind = RING_UNDEFERRED_BEGIN;
-		task_call(ctx, id, record, 0);
-	} else if (caller - process->start[1] < process->end[1] - process->start[1] ||
-		   caller - process->start[2] < process->end[2] - process->start[2]) {
+		task_call(ctx, id, 0, record, 0);
+	} else if (from - process->start[1] < process->end[1] - process->start[1] ||
+		   from - process->start[2] < process->end[2] - process->start[2]) {
 		record->kind = RING_UNDEFERRED_BEGIN;
-		taskloop_undeferred(ctx, id, record);
+		taskloop_undeferred(ctx, id, 8, record);
 	} else {
-		record->key = ctx->di;
+		record->key = arg(ctx, 0);
 		record->arg = RING_BEGIN_DATA;
 	}
 }
@@ -197,14 +190,14 @@ static __always_inline void bodies__bounds(struct pt_regs *ctx, __u64 id, const 
 	ring__emit(id, record);
 	record->kind = RING_NONE;
 	if (body->step_known)
-		task_bounds(id, record->frame, &call, ctx->di);
+		task_bounds(id, record->frame, &call, arg(ctx, 0));
 }
 
 static __always_inline void bodies__enter(struct pt_regs *ctx, __u64 id, __u64 cookie,
 					  struct ring_record *record)
 {
-	struct body_key key = {.function = ctx->ip + COOKIE_OFF(cookie), .tgid = id >> 32};
-	struct gomp_call_key open = gomp_call_key(id, ctx->sp, RING_TASK_BEGIN);
+	struct body_key key = {.function = here(ctx) + COOKIE_OFF(cookie), .tgid = id >> 32};
+	struct gomp_call_key open = gomp_call_key(id, stack(ctx), RING_TASK_BEGIN);
 	struct body *body = bpf_map_lookup_elem(&bodies, &key);
 	struct body_process *process = body_process(id);
 	struct gomp_call call = {};

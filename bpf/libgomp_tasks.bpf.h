@@ -120,26 +120,104 @@ static __always_inline void emit_with_depends(__u64 id, struct ring_record *reco
 	record->kind = RING_NONE;
 }
 
-/*
- * GOMP_task has a frame: its return address and, next to it, its seventh and
- * eighth argument, the flags and the dependences. `more`: further bits of enum ring_task.
- */
-static __always_inline void task_call(struct pt_regs *ctx, __u64 id, struct ring_record *record, __u32 more)
-{
-	__u64 words[3] = {};
+/* What GOMP_task was called with. */
+struct task_arguments {
+	__u64 flags, depends; /* its seventh and eighth argument */
+	bool depends_lost;    /* the code has no use for them any more */
+};
 
-	if (bpf_probe_read_user(words, sizeof(words), (void *)(ctx->bp + 8)))
-		record->flags |= RING_F_FAULT;
-	record->site = words[0];
-	record->arg = task_flags(words[1]) | more;
-	if (words[1] & GOMP_TASK_DEPEND)
-		emit_with_depends(id, record, words[2]);
+#if ARGUMENT_REGISTERS < 8
+/* They lie behind its return address. */
+static __always_inline void task_arguments(struct pt_regs *ctx, __u64 id, __u64 cookie, __u32 *faults,
+					   struct task_arguments *out)
+{
+	__u64 words[2] = {};
+
+	(void)id;
+	(void)cookie;
+	if (bpf_probe_read_user(words, sizeof(words), (void *)(frame_pointer(ctx) + 16)))
+		*faults |= RING_F_FAULT;
+	out->flags = words[0];
+	out->depends = words[1];
+}
+#else
+static __always_inline __u64 task_argument_at(struct pt_regs *ctx, __u32 home, __u32 *faults)
+{
+	return home < COOKIE_HOME_NONE ? reg(ctx, home)
+	       : home > COOKIE_HOME_NONE
+		       ? user_word(frame_pointer(ctx) + 4 * (__u64)(home - COOKIE_HOME_SLOT), faults)
+		       : 0;
 }
 
-/* A task of a taskloop: `frame` is the frame pointer of GOMP_taskloop, whose entry kept the rest. */
+/*
+ * The cookie says where they are; at the call of an undeferred body they are
+ * gone, and were kept on the way there.
+ */
+static __always_inline void task_arguments(struct pt_regs *ctx, __u64 id, __u64 cookie, __u32 *faults,
+					   struct task_arguments *out)
+{
+	struct gomp_call_key key = gomp_call_key(id, frame_pointer(ctx), RING_UNDEFERRED_BEGIN);
+	struct gomp_call *call;
+
+	if (COOKIE_KIND(cookie) == RING_TASK_CREATE || COOKIE_B(cookie) == COOKIE_UNDEFERRED_KEEP) {
+		out->flags = (__u32)task_argument_at(ctx, COOKIE_HOME_FLAGS(cookie), faults);
+		out->depends = task_argument_at(ctx, COOKIE_HOME_DEPENDS(cookie), faults);
+		out->depends_lost = COOKIE_HOME_DEPENDS(cookie) == COOKIE_HOME_NONE;
+		return;
+	}
+	call = bpf_map_lookup_elem(&gomp_calls, &key);
+	if (!call) {
+		*faults |= RING_F_FAULT;
+		return;
+	}
+	out->flags = call->arg;
+	out->depends = call->body;
+	out->depends_lost = call->task;
+	bpf_map_delete_elem(&gomp_calls, &key);
+}
+#endif
+
+/* On the way to the call of an undeferred body; the first point that is passed may know more than a later one. */
+static __always_inline void task_keep(struct pt_regs *ctx, __u64 id, __u64 cookie, struct ring_record *record)
+{
+	struct gomp_call_key key = gomp_call_key(id, frame_pointer(ctx), RING_UNDEFERRED_BEGIN);
+	struct task_arguments arguments = {};
+	struct gomp_call call = {};
+
+	record->kind = RING_NONE;
+	task_arguments(ctx, id, cookie, &record->flags, &arguments);
+	call.arg = arguments.flags;
+	call.body = arguments.depends;
+	call.task = arguments.depends_lost;
+	bpf_map_update_elem(&gomp_calls, &key, &call, arguments.depends_lost ? 1 /* only if absent */ : 0);
+}
+
+/* `more`: further bits of enum ring_task. */
+static __always_inline void task_call(struct pt_regs *ctx, __u64 id, __u64 cookie, struct ring_record *record,
+				      __u32 more)
+{
+	struct task_arguments arguments = {};
+
+	task_arguments(ctx, id, cookie, &record->flags, &arguments);
+	record->site = frame_caller(ctx, &record->flags);
+	record->arg = task_flags(arguments.flags) | more;
+	if (!(arguments.flags & GOMP_TASK_DEPEND))
+		return;
+	if (!arguments.depends_lost) {
+		emit_with_depends(id, record, arguments.depends);
+		return;
+	}
+	ring__emit(id, record);
+	record->kind = RING_DEPEND;
+	record->key = 1;
+	record->arg = RING_DEPEND_UNREAD;
+	record->site = 0;
+}
+
+/* A task of a taskloop: `frame` is the frame of GOMP_taskloop, whose entry kept the rest. */
 static __always_inline struct gomp_call *taskloop_call(__u64 id, __u64 frame, struct ring_record *record)
 {
-	struct gomp_call_key key = gomp_call_key(id, frame + 8, RING_TASKLOOP_BEGIN);
+	struct gomp_call_key key = gomp_call_key(id, frame, RING_TASKLOOP_BEGIN);
 	struct gomp_call *call = bpf_map_lookup_elem(&gomp_calls, &key);
 
 	record->arg = RING_TASK_OF_TASKLOOP;
@@ -165,13 +243,13 @@ static __always_inline void task_bounds(__u64 id, __u64 frame, const struct gomp
 
 static __always_inline void taskloop_begin(struct pt_regs *ctx, __u64 id, struct ring_record *record)
 {
-	struct gomp_call_key key = gomp_call_key(id, ctx->sp, RING_TASKLOOP_BEGIN);
-	struct gomp_call call = {.site = user_word(ctx->sp, &record->flags),
+	struct gomp_call_key key = gomp_call_key(id, stack(ctx), RING_TASKLOOP_BEGIN);
+	struct gomp_call call = {.site = caller(ctx, 0, &record->flags),
 				 .step = argument(ctx, 10, &record->flags),
-				 .body = ctx->di,
-				 .arg = taskloop_flags(ctx->r9)};
+				 .body = arg(ctx, 0),
+				 .arg = taskloop_flags(arg(ctx, 5))};
 
-	record->key = ctx->di;
+	record->key = arg(ctx, 0);
 	record->site = call.site;
 	record->arg = call.arg;
 	bpf_map_update_elem(&gomp_calls, &key, &call, 0);
@@ -184,25 +262,25 @@ static __always_inline void taskloop_end(struct pt_regs *ctx, __u64 id)
 	bpf_map_delete_elem(&gomp_calls, &key);
 }
 
-static __always_inline void taskloop_create(struct pt_regs *ctx, __u64 id, struct ring_record *record,
-					    bool body)
+static __always_inline void taskloop_create(struct pt_regs *ctx, __u64 id, __u64 cookie,
+					    struct ring_record *record)
 {
-	struct gomp_call *call = taskloop_call(id, ctx->bp, record);
+	struct gomp_call *call = taskloop_call(id, frame_pointer(ctx) + COOKIE_OFF(cookie), record);
 
 	if (!call)
 		return;
 	call->task = record->key;
-	if (body) {
+	if (COOKIE_B(cookie)) {
 		record->arg |= RING_TASK_BODY_KNOWN;
 		record->extra = call->body;
 	}
 }
 
-/* `data_offset`: where a task has the address of its data; 0: not known. */
-static __always_inline void taskloop_create_end(struct pt_regs *ctx, __u64 id, struct ring_record *record,
-						int data_offset)
+static __always_inline void taskloop_create_end(struct pt_regs *ctx, __u64 id, __u64 cookie,
+						struct ring_record *record)
 {
-	struct gomp_call *call = taskloop_call(id, ctx->bp, record);
+	struct gomp_call *call = taskloop_call(id, frame_pointer(ctx) + 8 * COOKIE_B(cookie), record);
+	int data_offset = COOKIE_OFF(cookie);
 	__u64 data;
 
 	record->arg = 0;
@@ -215,15 +293,16 @@ static __always_inline void taskloop_create_end(struct pt_regs *ctx, __u64 id, s
 	call->task = 0;
 }
 
-/* At the call of the body. */
-static __always_inline void taskloop_undeferred(struct pt_regs *ctx, __u64 id, struct ring_record *record)
+/* At the call of the body; `depth`: from GOMP_taskloop's frame pointer to its frame. */
+static __always_inline void taskloop_undeferred(struct pt_regs *ctx, __u64 id, __u32 depth,
+						struct ring_record *record)
 {
-	struct gomp_call *call = taskloop_call(id, ctx->bp, record);
+	struct gomp_call *call = taskloop_call(id, frame_pointer(ctx) + depth, record);
 
 	ring__emit(id, record);
 	record->kind = RING_NONE;
 	if (call)
-		task_bounds(id, record->frame, call, ctx->di);
+		task_bounds(id, record->frame, call, arg(ctx, 0));
 }
 
 /*
@@ -234,10 +313,10 @@ static __always_inline void taskloop_undeferred(struct pt_regs *ctx, __u64 id, s
 static __always_inline void cancel_entry(struct pt_regs *ctx, __u64 id, struct ring_record *record,
 					 bool point)
 {
-	struct gomp_call_key key = gomp_call_key(id, ctx->sp, RING_CANCEL);
-	struct gomp_call call = {.site = user_word(ctx->sp, &record->flags), .arg = ctx->di};
+	struct gomp_call_key key = gomp_call_key(id, stack(ctx), RING_CANCEL);
+	struct gomp_call call = {.site = caller(ctx, 0, &record->flags), .arg = arg(ctx, 0)};
 
-	if (point || !(ctx->si & 0xff))
+	if (point || !(arg(ctx, 1) & 0xff))
 		call.arg |= RING_CANCEL_POINT;
 	bpf_map_update_elem(&gomp_calls, &key, &call, 0);
 	record->kind = RING_NONE;
@@ -248,7 +327,7 @@ static __always_inline void cancel_return(struct pt_regs *ctx, __u64 id, struct 
 	struct gomp_call_key key = gomp_call_key(id, ctx->sp - 8, RING_CANCEL);
 	struct gomp_call *call = bpf_map_lookup_elem(&gomp_calls, &key);
 
-	if (!call || !(ctx->ax & 0xff))
+	if (!call || !(result(ctx) & 0xff))
 		record->kind = RING_NONE;
 	if (!call)
 		return;
@@ -265,16 +344,16 @@ static __always_inline void cancel_return(struct pt_regs *ctx, __u64 id, struct 
 static __always_inline void depend_wait_begin(struct pt_regs *ctx, __u64 id, struct ring_record *record,
 					      int distance)
 {
-	struct gomp_call_key key = gomp_call_key(id, ctx->sp, RING_WAIT_BEGIN);
+	struct gomp_call_key key = gomp_call_key(id, stack(ctx), RING_WAIT_BEGIN);
 	struct gomp_call call = {};
 
-	if (user_word(ctx->sp, &record->flags) != ctx->ip + distance) {
+	if (caller(ctx, 0, &record->flags) != here(ctx) + distance) {
 		record->kind = RING_NONE;
 		return;
 	}
-	record->site = user_word(ctx->bp + 8, &record->flags);
+	record->site = frame_caller(ctx, &record->flags);
 	bpf_map_update_elem(&gomp_calls, &key, &call, 0);
-	emit_with_depends(id, record, ctx->di);
+	emit_with_depends(id, record, arg(ctx, 0));
 }
 
 static __always_inline void depend_wait_end(struct pt_regs *ctx, __u64 id, struct ring_record *record)

@@ -109,17 +109,17 @@ static __noinline void libomp_keep_taskloop(struct pt_regs *ctx)
 	/* Those that have returned since lie below this one's frame. */
 	n = thread->taskloops;
 	for (i = 0; i < LIBOMP_TASKLOOPS; i++) {
-		if (n == 0 || n > LIBOMP_TASKLOOPS || libomp_taskloop_at(thread, n - 1)->frame > ctx->sp)
+		if (n == 0 || n > LIBOMP_TASKLOOPS || libomp_taskloop_at(thread, n - 1)->frame > stack(ctx))
 			break;
 		n--;
 	}
 	if (n < LIBOMP_TASKLOOPS) {
 		struct libomp_taskloop *loop = libomp_taskloop_at(thread, n);
 
-		loop->frame = ctx->sp;
-		loop->lower_at = (__s32)(ctx->cx - ctx->dx);
-		loop->upper_at = (__s32)(ctx->r8 - ctx->dx);
-		loop->down = (__s64)ctx->r9 < 0;
+		loop->frame = stack(ctx);
+		loop->lower_at = (__s32)(arg(ctx, 3) - arg(ctx, 2));
+		loop->upper_at = (__s32)(arg(ctx, 4) - arg(ctx, 2));
+		loop->down = (__s64)arg(ctx, 5) < 0;
 	}
 	thread->taskloops = n < LIBOMP_TASKLOOPS ? n + 1 : LIBOMP_TASKLOOPS + 1;
 }
@@ -128,7 +128,7 @@ static __noinline void libomp_keep_taskloop(struct pt_regs *ctx)
 static __noinline bool libomp_task_bounds(struct pt_regs *ctx, __u32 word, struct ring_record *record)
 {
 	struct libomp_thread *thread = libomp__thread();
-	__u64 task = ctx->dx;
+	__u64 task = arg(ctx, 2);
 	__u32 n, i;
 
 	if (!thread || !record)
@@ -142,7 +142,7 @@ static __noinline bool libomp_task_bounds(struct pt_regs *ctx, __u32 word, struc
 		if (n == 0 || n > LIBOMP_TASKLOOPS)
 			return false;
 		loop = libomp_taskloop_at(thread, n - 1);
-		if (loop->frame <= ctx->sp) {
+		if (loop->frame <= stack(ctx)) {
 			n--;
 			continue;
 		}
@@ -162,12 +162,12 @@ static __noinline void libomp_create(struct pt_regs *ctx, __u64 id, __u64 cookie
 	__u32 how = COOKIE_CC(cookie), word, flags = 0;
 	__u64 list2;
 
-	word = libomp_task_flags(ctx->dx, cookie, &flags);
-	record->key = ctx->dx;
+	word = libomp_task_flags(arg(ctx, 2), cookie, &flags);
+	record->key = arg(ctx, 2);
 	record->arg = libomp_task_arg(word);
 	if (how == LIBOMP_CREATE_TASKLOOP) {
 		record->arg |= RING_TASK_OF_TASKLOOP;
-		if (libomp__inside(ctx, cookie, user_word(ctx->dx + LIBOMP_TASK_ROUTINE, &flags)))
+		if (libomp__inside(ctx, cookie, user_word(arg(ctx, 2) + LIBOMP_TASK_ROUTINE, &flags)))
 			record->arg |= RING_TASK_SPLIT;
 		record->flags = flags;
 		if (record->arg & RING_TASK_SPLIT || !libomp_task_bounds(ctx, word, &bounds))
@@ -178,13 +178,13 @@ static __noinline void libomp_create(struct pt_regs *ctx, __u64 id, __u64 cookie
 	}
 	record->site = libomp__call_site(ctx, cookie, &record->extra, &flags);
 	if (how == LIBOMP_CREATE_DEPEND) {
-		list2 = user_word(ctx->sp + 8, &flags);
-		if ((__s32)ctx->cx > 0 || (__s32)ctx->r9 > 0)
+		list2 = argument(ctx, 6, &flags);
+		if ((__s32)arg(ctx, 3) > 0 || (__s32)arg(ctx, 5) > 0)
 			record->arg |= RING_TASK_HAS_DEPEND;
 		record->flags = flags;
 		ring__emit(id, record);
-		libomp_depends(id, record->frame, ctx->r8, (__s32)ctx->cx);
-		libomp_depends(id, record->frame, list2, (__s32)ctx->r9);
+		libomp_depends(id, record->frame, arg(ctx, 4), (__s32)arg(ctx, 3));
+		libomp_depends(id, record->frame, list2, (__s32)arg(ctx, 5));
 		record->kind = RING_NONE;
 	}
 	record->flags = flags;
@@ -194,8 +194,8 @@ static __noinline void libomp_undeferred(struct pt_regs *ctx, __u64 cookie, stru
 {
 	__u32 flags = 0;
 
-	record->key = user_word(ctx->dx + LIBOMP_TASK_ROUTINE, &flags);
-	record->arg = libomp_task_arg(libomp_task_flags(ctx->dx, cookie, &flags));
+	record->key = user_word(arg(ctx, 2) + LIBOMP_TASK_ROUTINE, &flags);
+	record->arg = libomp_task_arg(libomp_task_flags(arg(ctx, 2), cookie, &flags));
 	record->site = libomp__call_site(ctx, cookie, &record->extra, &flags);
 	record->flags = flags;
 }
@@ -209,19 +209,18 @@ static __noinline void libomp_taskloop(struct pt_regs *ctx, __u64 id, __u64 cook
 	struct libomp_thread *thread = libomp__thread();
 	__u32 flags = 0;
 
-	record->key = user_word(ctx->dx + LIBOMP_TASK_ROUTINE, &flags);
-	record->arg = libomp_task_arg(libomp_task_flags(ctx->dx, cookie, &flags));
+	record->key = user_word(arg(ctx, 2) + LIBOMP_TASK_ROUTINE, &flags);
+	record->arg = libomp_task_arg(libomp_task_flags(arg(ctx, 2), cookie, &flags));
 	record->site = libomp__call_site(ctx, cookie, &record->extra, &flags);
 	record->flags = flags;
 	/* The taskgroup around its tasks is called by the runtime. */
-	if (thread && !libomp__inside(ctx, cookie, user_word(ctx->sp, &flags))) {
-		thread->outer_frame = ctx->sp;
+	if (thread && !libomp__inside(ctx, cookie, caller(ctx, 0, &flags))) {
+		thread->outer_frame = stack(ctx);
 		thread->outer_site = record->site;
 		thread->outer_source = 1;
 		thread->outer_ip = 0;
 	}
-	/* [rsp+16]: nogroup */
-	if (COOKIE_CC(cookie) == LIBOMP_TASKLOOP_GROUPS && !(__u32)user_word(ctx->sp + 16, &flags)) {
+	if (COOKIE_CC(cookie) == LIBOMP_TASKLOOP_GROUPS && !(__u32)argument(ctx, 7, &flags)) { /* nogroup */
 		ring__emit(id, record);
 		group.site = record->site;
 		group.extra = record->extra;
@@ -235,14 +234,14 @@ static __noinline void libomp_region_begin(struct pt_regs *ctx, __u64 id, __u64 
 	struct ring_record member = {.frame = record->frame, .kind = RING_MEMBER_BEGIN};
 	struct libomp_thread *thread = libomp__thread();
 	__u32 how = COOKIE_CC(cookie), flags = 0;
-	__u64 direct = user_word(ctx->sp, &flags);
+	__u64 direct = caller(ctx, 0, &flags);
 
 	if (how == LIBOMP_REGION_GOMP) {
 		record->site = direct;
-		if (thread && libomp__inside(ctx, cookie, direct) && thread->outer_frame > ctx->sp)
+		if (thread && libomp__inside(ctx, cookie, direct) && thread->outer_frame > stack(ctx))
 			record->site = thread->outer_site;
-		record->key = ctx->di;
-		record->arg = (__u32)ctx->dx;
+		record->key = arg(ctx, 0);
+		record->arg = (__u32)arg(ctx, 2);
 		record->flags = flags;
 		return;
 	}
@@ -251,7 +250,7 @@ static __noinline void libomp_region_begin(struct pt_regs *ctx, __u64 id, __u64 
 		/* A region of one thread calls this from within its own call, unless that is only a choice.
 		 */
 		if (libomp__inside(ctx, cookie, direct) &&
-		    (!thread || thread->outer_frame <= ctx->sp ||
+		    (!thread || thread->outer_frame <= stack(ctx) ||
 		     direct - thread->outer_ip >= LIBOMP_COOKIE_SIZE_UNIT)) {
 			record->kind = RING_NONE;
 			return;
@@ -259,11 +258,11 @@ static __noinline void libomp_region_begin(struct pt_regs *ctx, __u64 id, __u64 
 		record->arg = 1;
 		record->flags = flags;
 		ring__emit(id, record);
-		member.key = ctx->sp;
+		member.key = stack(ctx);
 		*record = member;
 		return;
 	}
-	record->key = ctx->dx;
+	record->key = arg(ctx, 2);
 	if (thread && how == LIBOMP_REGION_TEAMS) {
 		record->arg = thread->teams_asked & RING_REGION_THREADS;
 		thread->teams_asked = 0;
@@ -286,10 +285,10 @@ static __noinline void libomp_region_end(struct pt_regs *ctx, __u64 id, __u64 co
 	__u64 site;
 
 	if (COOKIE_A(cookie) == LIBOMP_REGION_SERIAL) {
-		site = user_word(ctx->sp, &flags);
+		site = caller(ctx, 0, &flags);
 		if (libomp__inside(ctx, cookie, site)) {
 			thread = libomp__thread();
-			if (!thread || thread->outer_frame <= ctx->sp ||
+			if (!thread || thread->outer_frame <= stack(ctx) ||
 			    site - thread->outer_ip >= LIBOMP_COOKIE_SIZE_UNIT) {
 				record->kind = RING_NONE;
 				return;
@@ -305,7 +304,7 @@ static __noinline void libomp_region_end(struct pt_regs *ctx, __u64 id, __u64 co
 /* The runtime's thread with the number `number`. */
 static __always_inline __u64 libomp_thread_of(struct pt_regs *ctx, __u64 cookie, __u32 number, __u32 *flags)
 {
-	__u64 threads = ctx->ip + COOKIE_OFF(cookie);
+	__u64 threads = here(ctx) + COOKIE_OFF(cookie);
 
 	threads = user_word(threads, flags);
 	if (COOKIE_B(cookie) > 1)
@@ -321,21 +320,21 @@ static __noinline void libomp_member(struct pt_regs *ctx, __u64 cookie, struct r
 
 	switch (COOKIE_CC(cookie)) {
 	case LIBOMP_MEMBER_MICROTASK:
-		record->site = ctx->di;
+		record->site = arg(ctx, 0);
 		if (thread && thread->league) {
 			record->key = thread->league;
 			record->arg = thread->league_number;
 			thread->league = 0;
 			break;
 		}
-		record->arg = (__u32)ctx->dx;
-		of = libomp_thread_of(ctx, cookie, (__u32)ctx->si, &flags);
+		record->arg = (__u32)arg(ctx, 2);
+		of = libomp_thread_of(ctx, cookie, (__u32)arg(ctx, 1), &flags);
 		record->key = user_word(of + COOKIE_A(cookie) * 8, &flags);
 		break;
 	case LIBOMP_MEMBER_LEAGUE:
 		record->kind = RING_NONE;
 		number_at = (COOKIE_REG(cookie) | COOKIE_REG2(cookie) << 4) * 4;
-		of = libomp_thread_of(ctx, cookie, (__u32)ctx->di, &flags);
+		of = libomp_thread_of(ctx, cookie, (__u32)arg(ctx, 0), &flags);
 		if (!thread)
 			break;
 		thread->league = user_word(of + COOKIE_A(cookie) * 8, &flags);
@@ -344,7 +343,7 @@ static __noinline void libomp_member(struct pt_regs *ctx, __u64 cookie, struct r
 	default: /* LIBOMP_MEMBER_GOMP */
 		if (COOKIE_REG(cookie) != COOKIE_REG_NONE)
 			record->site = reg(ctx, COOKIE_REG(cookie));
-		record->key = ctx->sp;
+		record->key = stack(ctx);
 		if (!thread || !thread->team_forked)
 			break;
 		thread->team_forked = 0;
@@ -365,14 +364,14 @@ static __noinline void libomp_wait_begin(struct pt_regs *ctx, __u64 id, __u64 co
 		return;
 	if (how == LIBOMP_WAIT_CALL || how == LIBOMP_WAIT_BARE) {
 		if (how == LIBOMP_WAIT_BARE)
-			record->site = user_word(ctx->sp, &record->flags);
+			record->site = caller(ctx, 0, &record->flags);
 		else if (COOKIE_OFF(cookie) >= 0)
-			record->site = user_word(ctx->sp + COOKIE_OFF(cookie), &record->flags);
+			record->site = caller(ctx, COOKIE_OFF(cookie), &record->flags);
 		return;
 	}
 	record->site = libomp__call_site(ctx, cookie, &record->extra, &flags);
-	if (how == LIBOMP_WAIT_BARRIER && ctx->di) {
-		if (bpf_probe_read_user(&word, sizeof(word), (void *)(ctx->di + 4)))
+	if (how == LIBOMP_WAIT_BARRIER && arg(ctx, 0)) {
+		if (bpf_probe_read_user(&word, sizeof(word), (void *)(arg(ctx, 0) + 4)))
 			flags |= RING_F_FAULT;
 		if (!(word & LIBOMP_IDENT_BARRIER_EXPLICIT) && word & LIBOMP_IDENT_BARRIER_IMPLICIT)
 			record->arg = RING_WAIT_BARRIER_IMPLICIT;
@@ -380,8 +379,8 @@ static __noinline void libomp_wait_begin(struct pt_regs *ctx, __u64 id, __u64 co
 	record->flags = flags;
 	if (how == LIBOMP_WAIT_DEPEND) {
 		ring__emit(id, record);
-		libomp_depends(id, record->frame, ctx->cx, (__s32)ctx->dx);
-		libomp_depends(id, record->frame, ctx->r9, (__s32)ctx->r8);
+		libomp_depends(id, record->frame, arg(ctx, 3), (__s32)arg(ctx, 2));
+		libomp_depends(id, record->frame, arg(ctx, 5), (__s32)arg(ctx, 4));
 		record->kind = RING_NONE;
 	}
 }
@@ -401,24 +400,24 @@ static __noinline void libomp_keep(struct pt_regs *ctx, __u64 cookie)
 		return;
 	switch (COOKIE_A(cookie)) {
 	case LIBOMP_KEEP_SITE:
-		thread->outer_frame = ctx->sp;
-		thread->outer_site = user_word(ctx->sp, &flags);
-		thread->outer_ip = ctx->ip;
+		thread->outer_frame = stack(ctx);
+		thread->outer_site = caller(ctx, 0, &flags);
+		thread->outer_ip = here(ctx);
 		thread->outer_source = COOKIE_B(cookie);
 		break;
 	case LIBOMP_KEEP_FORK:
-		thread->team_forked = (__u32)ctx->dx == 0;
-		thread->team_number = (__u32)ctx->si;
+		thread->team_forked = (__u32)arg(ctx, 2) == 0;
+		thread->team_number = (__u32)arg(ctx, 1);
 		break;
 	case LIBOMP_KEEP_THREADS:
-		thread->threads_asked = (__u32)ctx->dx;
+		thread->threads_asked = (__u32)arg(ctx, 2);
 		break;
 	case LIBOMP_KEEP_TEAMS:
-		thread->teams_asked = (__u32)ctx->dx;
+		thread->teams_asked = (__u32)arg(ctx, 2);
 		break;
 	case LIBOMP_KEEP_CANCEL:
 	case LIBOMP_KEEP_CANCEL_POINT:
-		thread->cancel_kind = (__u32)ctx->dx & 7;
+		thread->cancel_kind = (__u32)arg(ctx, 2) & 7;
 		if (COOKIE_A(cookie) == LIBOMP_KEEP_CANCEL_POINT)
 			thread->cancel_kind |= RING_CANCEL_POINT;
 		thread->cancel_site = libomp__call_site(ctx, cookie, &source, &flags);
@@ -431,7 +430,7 @@ static __noinline void libomp_cancel(struct pt_regs *ctx, struct ring_record *re
 {
 	struct libomp_thread *thread = libomp__thread();
 
-	if (!thread || !(__u32)ctx->ax) {
+	if (!thread || !(__u32)result(ctx)) {
 		record->kind = RING_NONE;
 		return;
 	}
@@ -474,7 +473,7 @@ static __always_inline void libomp__read(struct pt_regs *ctx, __u64 id, __u64 co
 		libomp_taskloop(ctx, id, cookie, record);
 		break;
 	case RING_TASK_FULFILL:
-		record->key = user_word(ctx->di + COOKIE_A(cookie) * 8, &record->flags);
+		record->key = user_word(arg(ctx, 0) + COOKIE_A(cookie) * 8, &record->flags);
 		break;
 	case RING_REGION_BEGIN:
 		libomp_region_begin(ctx, id, cookie, record);
@@ -493,7 +492,7 @@ static __always_inline void libomp__read(struct pt_regs *ctx, __u64 id, __u64 co
 		break;
 	case RING_GROUP_BEGIN:
 		if (COOKIE_CC(cookie) == LIBOMP_GROUP_BARE)
-			record->site = user_word(ctx->sp, &record->flags);
+			record->site = caller(ctx, 0, &record->flags);
 		else
 			record->site = libomp__call_site(ctx, cookie, &record->extra, &record->flags);
 		break;

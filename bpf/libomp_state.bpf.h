@@ -61,7 +61,7 @@ static __noinline struct libomp_thread *libomp__thread(void)
 /* Whether the address is in the runtime's own code, as the cookie says where that is. */
 static __always_inline bool libomp__inside(struct pt_regs *ctx, __u64 cookie, __u64 address)
 {
-	__u64 start = ctx->ip + COOKIE_OFF(cookie);
+	__u64 start = here(ctx) + COOKIE_OFF(cookie);
 
 	return address - start < (__u64)LIBOMP_COOKIE_SIZE(cookie);
 }
@@ -84,17 +84,17 @@ static __noinline __u64 libomp__call_site(struct pt_regs *ctx, __u64 cookie, __u
 
 	if (!source || !flags)
 		return 0;
-	site = user_word(ctx->sp, flags);
+	site = caller(ctx, 0, flags);
 	*source = 0;
 	if (!libomp__inside(ctx, cookie, site)) {
-		*source = libomp__source(ctx->di, flags);
+		*source = libomp__source(arg(ctx, 0), flags);
 		return site;
 	}
 	thread = libomp__thread();
-	if (!thread || thread->outer_frame <= ctx->sp)
+	if (!thread || thread->outer_frame <= stack(ctx))
 		return 0;
 	if (thread->outer_source)
-		*source = libomp__source(ctx->di, flags);
+		*source = libomp__source(arg(ctx, 0), flags);
 	return thread->outer_site;
 }
 

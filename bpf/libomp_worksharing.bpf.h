@@ -176,38 +176,37 @@ static __noinline void libomp_loop_begun(__u64 id, struct ring_record *record, _
 	record->flags = 0;
 }
 
+static __noinline __u64 libomp_argument(struct pt_regs *ctx, __u32 n, __u32 *flags)
+{
+	return flags ? argument(ctx, n, flags) : 0;
+}
+
 static __noinline void libomp_static_init(struct pt_regs *ctx, __u64 id, __u64 cookie,
 					  struct ring_record *record)
 {
-	__u32 type = COOKIE_B(cookie), entry = COOKIE_A(cookie), code = reg(ctx, COOKIE_RDX), flags = 0;
+	__u32 type = COOKIE_B(cookie), entry = COOKIE_A(cookie), code = arg(ctx, 2), flags = 0;
 	struct libomp_call *call = libomp_call();
-	__u64 lower_at = reg(ctx, COOKIE_R8), upper_at = reg(ctx, COOKIE_R9), words[5] = {}, text, step,
-	      chunk;
-	__u32 stack = entry == LIBOMP_DIST_FOR_STATIC_INIT; /* words before stride, step, chunk */
+	__u64 lower_at = arg(ctx, 4), upper_at = arg(ctx, 5), text, step, chunk;
+	__u32 stride = entry == LIBOMP_DIST_FOR_STATIC_INIT ? 7 : 6; /* step and chunk follow */
 
 	if (!call)
 		return;
-	if (bpf_probe_read_user(words, sizeof(words), (void *)ctx->sp))
-		flags |= RING_F_FAULT;
 	if (entry == LIBOMP_TEAM_STATIC_INIT) {
-		/* stride is a register, and schedule none: the teams' parts come in chunks */
-		call->stride_at = reg(ctx, COOKIE_R9);
-		step = words[1];
-		chunk = words[2];
-		lower_at = reg(ctx, COOKIE_RCX);
-		upper_at = reg(ctx, COOKIE_R8);
+		/* no schedule: the teams' parts come in chunks */
+		stride = 5;
+		lower_at = arg(ctx, 3);
+		upper_at = arg(ctx, 4);
 		code = 91;
-	} else {
-		call->stride_at = stack ? words[2] : words[1];
-		step = stack ? words[3] : words[2];
-		chunk = stack ? words[4] : words[3];
 	}
+	call->stride_at = libomp_argument(ctx, stride, &flags);
+	step = libomp_argument(ctx, stride + 1, &flags);
+	chunk = libomp_argument(ctx, stride + 2, &flags);
 	step = libomp_signed(step, type);
 	chunk = libomp_is_strided(code) ? libomp_signed(chunk, type) : 0;
 	record->key = libomp_number_at(lower_at, type, &flags);
 	record->extra = libomp_number_at(upper_at, type, &flags);
-	record->site = words[0];
-	record->arg = libomp_schedule(code) | libomp_ident(reg(ctx, COOKIE_RDI), &text, &flags) |
+	record->site = caller(ctx, 0, &flags);
+	record->arg = libomp_schedule(code) | libomp_ident(arg(ctx, 0), &text, &flags) |
 		      (type == (LIBOMP_NUMBER_8_BYTES | LIBOMP_NUMBER_UNSIGNED) ? RING_LOOP_UNSIGNED : 0) |
 		      (call->doacross ? RING_LOOP_DOACROSS : 0);
 	record->flags = flags;
@@ -225,23 +224,21 @@ static __noinline void libomp_dispatch_init(struct pt_regs *ctx, __u64 id, __u64
 					    struct ring_record *record)
 {
 	bool dist = COOKIE_A(cookie) == LIBOMP_DIST_DISPATCH_INIT;
-	__u32 type = COOKIE_B(cookie), code = reg(ctx, COOKIE_RDX), flags = 0, bits;
+	__u32 type = COOKIE_B(cookie), code = arg(ctx, 2), flags = 0, bits;
 	struct libomp_call *call = libomp_call();
-	__u64 words[3] = {}, text, step, chunk;
+	__u64 text, step, chunk;
 
 	if (!call)
 		return;
-	if (bpf_probe_read_user(words, sizeof(words), (void *)ctx->sp))
-		flags |= RING_F_FAULT;
 	bits = libomp_schedule(code);
-	step = libomp_signed(dist ? words[1] : reg(ctx, COOKIE_R9), type);
-	chunk = libomp_signed(dist ? words[2] : words[1], type);
+	step = libomp_signed(dist ? libomp_argument(ctx, 6, &flags) : arg(ctx, 5), type);
+	chunk = libomp_signed(libomp_argument(ctx, dist ? 7 : 6, &flags), type);
 	if ((bits & RING_LOOP_SCHEDULE) >= RING_LOOP_AUTO || (code & 0xffff & ~32u) == 34)
 		chunk = 0;
-	record->key = libomp_number(dist ? reg(ctx, COOKIE_R8) : reg(ctx, COOKIE_RCX), type);
-	record->extra = libomp_number(dist ? reg(ctx, COOKIE_R9) : reg(ctx, COOKIE_R8), type);
-	record->site = words[0];
-	record->arg = bits | libomp_ident(reg(ctx, COOKIE_RDI), &text, &flags) |
+	record->key = libomp_number(dist ? arg(ctx, 4) : arg(ctx, 3), type);
+	record->extra = libomp_number(dist ? arg(ctx, 5) : arg(ctx, 4), type);
+	record->site = caller(ctx, 0, &flags);
+	record->arg = bits | libomp_ident(arg(ctx, 0), &text, &flags) |
 		      (type == (LIBOMP_NUMBER_8_BYTES | LIBOMP_NUMBER_UNSIGNED) ? RING_LOOP_UNSIGNED : 0) |
 		      (call->doacross ? RING_LOOP_DOACROSS : 0);
 	record->flags = flags;
@@ -250,7 +247,7 @@ static __noinline void libomp_dispatch_init(struct pt_regs *ctx, __u64 id, __u64
 }
 
 /*
- * GOMP_parallel_loop_*(fn, data, threads, lower, upper, step, chunk, flags), after its first push. Its
+ * GOMP_parallel_loop_*(fn, data, threads, lower, upper, step, chunk, flags), off bytes down the stack. Its
  * return address may have been replaced by then; the call site is that of the region.
  */
 static __noinline void libomp_gomp_parallel_loop(struct pt_regs *ctx, __u64 id, __u64 cookie,
@@ -260,13 +257,13 @@ static __noinline void libomp_gomp_parallel_loop(struct pt_regs *ctx, __u64 id, 
 	__u64 chunk = 0;
 
 	if ((layout & COOKIE_REGION_SCHEDULE) != RING_LOOP_RUNTIME)
-		chunk = user_word(ctx->sp + 16, &flags);
-	record->key = reg(ctx, COOKIE_RCX);
-	record->extra = reg(ctx, COOKIE_R8);
+		chunk = argument_of(ctx, stack(ctx) + COOKIE_OFF(cookie), 6, &flags);
+	record->key = arg(ctx, 3);
+	record->extra = arg(ctx, 4);
 	record->arg = (layout & COOKIE_REGION_SCHEDULE) | RING_LOOP_UPPER_EXCLUSIVE | RING_LOOP_OF_REGION |
 		      (layout & COOKIE_REGION_NONMONOTONIC ? RING_LOOP_NONMONOTONIC : 0);
 	record->flags = flags;
-	libomp_loop_begun(id, record, reg(ctx, COOKIE_R9), chunk, 0);
+	libomp_loop_begun(id, record, arg(ctx, 5), chunk, 0);
 }
 
 /* The first chunk of a static loop, as the compiler's code will go through it. */
@@ -317,8 +314,8 @@ static __noinline void libomp_dispatch_next(struct pt_regs *ctx, struct ring_rec
 			record->kind = RING_NONE;
 		return;
 	}
-	call->lower_at = reg(ctx, COOKIE_RCX);
-	call->upper_at = reg(ctx, COOKIE_R8);
+	call->lower_at = arg(ctx, 3);
+	call->upper_at = arg(ctx, 4);
 	call->entry = LIBOMP_DISPATCH_NEXT;
 	call->doacross = 0;
 }
@@ -332,7 +329,7 @@ static __noinline void libomp_dispatched(struct pt_regs *ctx, __u64 cookie, stru
 	if (!call || call->entry != LIBOMP_DISPATCH_NEXT)
 		return;
 	call->entry = 0;
-	if (!(__u32)reg(ctx, COOKIE_RAX)) {
+	if (!(__u32)result(ctx)) {
 		record->kind = RING_LOOP_END;
 		return;
 	}
@@ -348,8 +345,8 @@ static __noinline void libomp_section(struct pt_regs *ctx, struct ring_record *r
 
 	if (call)
 		call->sections = 0;
-	record->kind = (__u32)reg(ctx, COOKIE_RAX) ? RING_SECTION_BEGIN : RING_SECTIONS_END;
-	record->arg = (__u32)reg(ctx, COOKIE_RAX) ? (__u32)reg(ctx, COOKIE_RAX) - 1 : 0;
+	record->kind = (__u32)result(ctx) ? RING_SECTION_BEGIN : RING_SECTIONS_END;
+	record->arg = (__u32)result(ctx) ? (__u32)result(ctx) - 1 : 0;
 }
 
 static __noinline void libomp_in_sections(struct ring_record *record)
@@ -373,16 +370,14 @@ static __noinline void libomp_lock_called(struct pt_regs *ctx, __u64 cookie, str
 	if (!call)
 		return;
 	/* An outer one that is left over, because a return was not seen, has been entered or is no caller. */
-	if (!call->lock_ns || call->lock_entered || call->lock_frame < ctx->sp) {
+	if (!call->lock_ns || call->lock_entered || call->lock_frame < stack(ctx)) {
 		call->lock_ns = bpf_ktime_get_ns();
-		call->lock_frame = ctx->sp;
-		call->lock_site = user_word(ctx->sp + COOKIE_OFF(cookie), &flags);
+		call->lock_frame = stack(ctx);
+		call->lock_site = caller(ctx, COOKIE_OFF(cookie), &flags);
 		call->lock_entered = 0;
 	}
 	if (inner) {
-		call->lock = COOKIE_REG(cookie) == COOKIE_RDX	? reg(ctx, COOKIE_RDX)
-			     : COOKIE_REG(cookie) == COOKIE_RDI ? reg(ctx, COOKIE_RDI)
-								: 0;
+		call->lock = COOKIE_REG(cookie) != COOKIE_REG_NONE ? reg(ctx, COOKIE_REG(cookie)) : 0;
 		call->lock_entered = 1;
 	}
 }
@@ -414,11 +409,11 @@ static __noinline void libomp_single(struct pt_regs *ctx, __u64 cookie, struct r
 	if (COOKIE_A(cookie) == LIBOMP_SINGLE_CALLED) {
 		record->kind = RING_NONE;
 		if (call)
-			libomp_ident(reg(ctx, COOKIE_RDI), &call->single_text, &record->flags);
+			libomp_ident(arg(ctx, 0), &call->single_text, &record->flags);
 		return;
 	}
-	record->arg = copy ? !reg(ctx, COOKIE_RAX) : reg(ctx, COOKIE_RAX) & 0xff;
-	record->site = ctx->ip; /* where it returns to */
+	record->arg = copy ? !result(ctx) : result(ctx) & 0xff;
+	record->site = here(ctx); /* where it returns to */
 	if (call) {
 		record->extra = call->single_text;
 		call->single_text = 0;
@@ -431,7 +426,7 @@ static __noinline void libomp_construct_end(struct pt_regs *ctx, __u64 id, __u64
 {
 	if (COOKIE_A(cookie) == LIBOMP_WAIT) {
 		ring__emit(id, record);
-		record->site = user_word(ctx->sp, &record->flags);
+		record->site = caller(ctx, 0, &record->flags);
 		record->kind = RING_WAIT_BEGIN;
 		record->arg = RING_WAIT_BARRIER_IMPLICIT;
 	} else if (COOKIE_A(cookie) == LIBOMP_WAITED) {
@@ -489,11 +484,11 @@ static __always_inline void libomp_worksharing__read(struct pt_regs *ctx, __u64 
 		break;
 	case RING_SECTIONS_BEGIN:
 		if (COOKIE_A(cookie) == LIBOMP_GOMP_PARALLEL_SECTIONS) {
-			record->arg = reg(ctx, COOKIE_RCX) | RING_SECTIONS_OF_REGION;
+			record->arg = arg(ctx, 3) | RING_SECTIONS_OF_REGION;
 			break;
 		}
-		record->arg = reg(ctx, COOKIE_RDI);
-		record->site = user_word(ctx->sp, &record->flags);
+		record->arg = arg(ctx, 0);
+		record->site = caller(ctx, 0, &record->flags);
 		libomp_in_sections(record);
 		break;
 	case RING_SECTION_NEXT:
@@ -512,7 +507,7 @@ static __always_inline void libomp_worksharing__read(struct pt_regs *ctx, __u64 
 			libomp_lock_called(ctx, cookie, record);
 		break;
 	case RING_STATIC_SHARE:
-		record->site = user_word(ctx->sp, &record->flags);
+		record->site = caller(ctx, 0, &record->flags);
 		break;
 	case RING_LOOP_END:
 	case RING_SECTIONS_END:

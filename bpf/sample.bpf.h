@@ -39,7 +39,7 @@ static __always_inline bool sample__wanted(__u64 id)
 /* Fills the stack; the number of addresses in it. */
 static __always_inline __u32 sample__walk(struct bpf_perf_event_data *ctx, struct sample_stack *stack)
 {
-	__u64 ip = ctx->regs.ip;
+	__u64 ip = SAMPLED_AT(ctx->regs);
 	bool kernel = (__s64)ip < 0;
 	__u32 depth;
 	long bytes;

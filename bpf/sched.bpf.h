@@ -8,10 +8,9 @@
 #ifndef GRAIND_SCHED_BPF_H
 #define GRAIND_SCHED_BPF_H
 
-#include "bpf/ring.bpf.h"
+#include "bpf/registers.bpf.h"
 
 #define TASK_DEAD 0x80
-#define SYS_SCHED_YIELD 24
 
 static __always_inline __u64 sched__id(const struct task_struct *task)
 {
@@ -21,14 +20,11 @@ static __always_inline __u64 sched__id(const struct task_struct *task)
 /* The end of a time slice and a call of sched_yield() look the same but for the system call. */
 static __always_inline __u32 sched__reason(struct task_struct *task, bool preempt, unsigned int prev_state)
 {
-	struct pt_regs *user;
-
 	if (prev_state)
 		return RING_OFF_BLOCKED;
 	if (preempt)
 		return RING_OFF_PREEMPTED;
-	user = (struct pt_regs *)bpf_task_pt_regs(task);
-	return user->orig_ax == SYS_SCHED_YIELD ? RING_OFF_YIELDED : RING_OFF_PREEMPTED;
+	return yields(task) ? RING_OFF_YIELDED : RING_OFF_PREEMPTED;
 }
 
 static __always_inline void sched__leave(struct task_struct *task, struct task_struct *next, bool preempt,

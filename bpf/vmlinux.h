@@ -48,8 +48,20 @@ struct bpf_perf_event_value {
 	__u64 running;
 };
 
+#if defined(__TARGET_ARCH_arm64)
+/* The context of a uprobe program; its layout is kernel ABI: struct user_pt_regs. */
+struct pt_regs {
+	__u64 regs[31];
+	__u64 sp;
+	__u64 pc;
+	__u64 pstate;
+};
+#define SAMPLED_AT(regs) ((regs).pc)
+#endif
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+#if !defined(__TARGET_ARCH_arm64)
 /* x86-64. The context of a uprobe program; its layout is kernel ABI. */
 struct pt_regs {
 	unsigned long r15;
@@ -74,6 +86,8 @@ struct pt_regs {
 	unsigned long sp;
 	unsigned long ss;
 };
+#define SAMPLED_AT(regs) ((regs).ip)
+#endif
 
 struct bpf_perf_event_data {
 	struct pt_regs regs;
@@ -81,9 +95,20 @@ struct bpf_perf_event_data {
 	__u64 addr;
 };
 
+#if defined(__TARGET_ARCH_arm64)
+struct pt_regs___kernel { /* as the kernel has it, with more than the context */
+	int syscallno;
+};
+struct thread_struct {
+	struct {
+		unsigned long tp_value;
+	} uw;
+};
+#else
 struct thread_struct {
 	unsigned long fsbase;
 };
+#endif
 
 struct sched_entity {
 	__u64 nr_migrations;

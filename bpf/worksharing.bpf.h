@@ -68,7 +68,7 @@ static __always_inline bool inside_call(const struct libgomp_call *call, __u64 f
 /* Argument `n` of a function whose argument registers are intact and whose entry had this stack pointer. */
 static __noinline __u64 argument_at(struct pt_regs *ctx, __u64 frame, __u32 n, __u32 *flags)
 {
-	return n < 6 ? argument(ctx, n, flags) : user_word(frame + 8 + 8 * (__u64)(n - 6), flags);
+	return flags ? argument_of(ctx, frame, n, flags) : 0;
 }
 
 /* `record` goes out, what the loop is made of takes its place. */
@@ -117,7 +117,7 @@ static __noinline void worksharing__loop_begin(struct pt_regs *ctx, __u64 id, __
 					       struct ring_record *record)
 {
 	__u32 layout = COOKIE_A(cookie), n = layout & COOKIE_LOOP_UP ? 1 : 0, flags = 0;
-	__u64 frame = ctx->sp + 8 * COOKIE_B(cookie), step = 1, chunk = 0, lower_at, upper_at;
+	__u64 frame = stack(ctx) + 8 * COOKIE_B(cookie), step = 1, chunk = 0, lower_at, upper_at;
 	struct libgomp_call *call = NULL;
 
 	record->kind = RING_NONE;
@@ -144,7 +144,7 @@ static __noinline void worksharing__loop_begin(struct pt_regs *ctx, __u64 id, __
 	lower_at = argument_at(ctx, frame, n, &flags);
 	upper_at = argument_at(ctx, frame, n + 1, &flags);
 	record->frame = frame;
-	record->site = user_word(frame, &flags);
+	record->site = caller(ctx, 8 * COOKIE_B(cookie), &flags);
 	record->flags = flags;
 	if (layout & COOKIE_LOOP_SCHED && argument_at(ctx, frame, n + 2, &flags))
 		task_reduction(id, record);
@@ -177,18 +177,18 @@ static __noinline void worksharing__of_region(struct pt_regs *ctx, __u64 id, __u
 	if (layout == COOKIE_REGION_SECTIONS) {
 		record->kind = RING_SECTIONS_BEGIN;
 		record->key = 0;
-		record->arg = (__u32)ctx->cx | RING_SECTIONS_OF_REGION;
+		record->arg = (__u32)arg(ctx, 3) | RING_SECTIONS_OF_REGION;
 		return;
 	}
 	record->kind = RING_LOOP_BEGIN;
-	record->key = ctx->cx;
-	record->extra = ctx->r8;
+	record->key = arg(ctx, 3);
+	record->extra = arg(ctx, 4);
 	record->arg = (layout & COOKIE_REGION_SCHEDULE) | RING_LOOP_OF_REGION | RING_LOOP_UPPER_EXCLUSIVE;
 	if (layout & COOKIE_REGION_NONMONOTONIC)
 		record->arg |= RING_LOOP_NONMONOTONIC;
-	loop_params(id, record, ctx->r9,
+	loop_params(id, record, arg(ctx, 5),
 		    (layout & COOKIE_REGION_SCHEDULE) == RING_LOOP_RUNTIME ? 0
-									   : user_word(ctx->sp + 8, &flags));
+									   : argument(ctx, 6, &flags));
 	record->flags = flags;
 }
 
@@ -196,7 +196,7 @@ static __noinline void worksharing__of_region(struct pt_regs *ctx, __u64 id, __u
  * it. */
 static __always_inline void asks(struct pt_regs *ctx, __u64 cookie, struct ring_record *record)
 {
-	__u64 frame = ctx->sp + 8 * COOKIE_B(cookie);
+	__u64 frame = stack(ctx) + 8 * COOKIE_B(cookie);
 	struct libgomp_call *call = libgomp_call();
 
 	record->frame = frame;
@@ -238,7 +238,7 @@ static __always_inline void read_bounds(const struct libgomp_call *call, struct 
 /* Return of a call that asked, or of the function that takes. */
 static __always_inline void got(struct pt_regs *ctx, __u64 cookie, struct ring_record *record)
 {
-	bool taken = COOKIE_B(cookie) ? !(__u32)ctx->ax : ctx->ax & 0xff;
+	bool taken = COOKIE_B(cookie) ? !(__u32)result(ctx) : result(ctx) & 0xff;
 	struct libgomp_call *call = libgomp_call();
 	__u64 frame;
 
@@ -253,8 +253,8 @@ static __always_inline void got(struct pt_regs *ctx, __u64 cookie, struct ring_r
 	call->frame = 0;
 	record->frame = frame + 8;
 	if (COOKIE_KIND(cookie) == RING_SECTION_BEGIN) {
-		record->kind = (__u32)ctx->ax ? RING_SECTION_BEGIN : RING_SECTIONS_END;
-		record->arg = (__u32)ctx->ax ? (__u32)ctx->ax - 1 : 0;
+		record->kind = (__u32)result(ctx) ? RING_SECTION_BEGIN : RING_SECTIONS_END;
+		record->arg = (__u32)result(ctx) ? (__u32)result(ctx) - 1 : 0;
 	} else if (call->what == CALL_SECTIONS) {
 		record->kind = taken ? RING_SECTION_BEGIN : RING_SECTIONS_END;
 		if (taken)
@@ -273,16 +273,16 @@ static __always_inline void sections_begin(struct pt_regs *ctx, __u64 id, __u64 
 {
 	struct libgomp_call *call = libgomp_call();
 
-	record->frame = ctx->sp + 8 * COOKIE_B(cookie);
+	record->frame = stack(ctx) + 8 * COOKIE_B(cookie);
 	if (!call) {
 		record->kind = RING_NONE;
 		return;
 	}
 	call->frame = record->frame;
 	call->what = CALL_OWN_RETURN;
-	record->arg = (__u32)ctx->di;
-	record->site = user_word(record->frame, &record->flags);
-	if (COOKIE_OFF(cookie) && ctx->si)
+	record->arg = (__u32)arg(ctx, 0);
+	record->site = caller(ctx, 8 * COOKIE_B(cookie), &record->flags);
+	if (COOKIE_OFF(cookie) && arg(ctx, 1))
 		task_reduction(id, record);
 }
 
@@ -295,7 +295,7 @@ static __always_inline void construct_end(struct pt_regs *ctx, __u64 id, __u64 c
 	ring__emit(id, record);
 	record->kind = RING_WAIT_BEGIN;
 	record->arg = COOKIE_A(cookie);
-	record->site = user_word(ctx->sp, &record->flags);
+	record->site = caller(ctx, 0, &record->flags);
 }
 
 /*
@@ -313,11 +313,11 @@ static __always_inline void single_copy(struct pt_regs *ctx, __u64 id, __u64 coo
 		record->kind = RING_NONE;
 		call = libgomp_call();
 		if (call)
-			call->copy_site = user_word(ctx->sp, &record->flags);
+			call->copy_site = caller(ctx, 0, &record->flags);
 		break;
 	case COOKIE_COPY_LOST:
 		call = libgomp_call();
-		record->frame = ctx->sp + 8 * COOKIE_B(cookie);
+		record->frame = stack(ctx) + 8 * COOKIE_B(cookie);
 		record->site = call ? call->copy_site : 0;
 		record->kind = RING_SINGLE;
 		record->arg = 0;
@@ -326,7 +326,7 @@ static __always_inline void single_copy(struct pt_regs *ctx, __u64 id, __u64 coo
 		record->arg = RING_WAIT_BARRIER_IMPLICIT;
 		break;
 	case COOKIE_COPY_STARTED:
-		if (ctx->ax) {
+		if (result(ctx)) {
 			record->kind = RING_WAIT_END;
 			record->arg = RING_WAIT_BARRIER_IMPLICIT;
 			break;
@@ -340,7 +340,7 @@ static __always_inline void single_copy(struct pt_regs *ctx, __u64 id, __u64 coo
 		ring__emit(id, record);
 		record->kind = RING_WAIT_BEGIN;
 		record->arg = RING_WAIT_BARRIER_IMPLICIT;
-		record->site = user_word(ctx->sp, &record->flags);
+		record->site = caller(ctx, 0, &record->flags);
 		break;
 	}
 }
@@ -349,7 +349,7 @@ static __always_inline void single_copy(struct pt_regs *ctx, __u64 id, __u64 coo
 static __always_inline void lock_wait(struct pt_regs *ctx, __u64 cookie, struct ring_record *record)
 {
 	__u32 moment = (__u32)COOKIE_OFF(cookie);
-	__u64 frame = moment == COOKIE_LOCK_RETURN ? ctx->sp - 8 : ctx->sp + 8 * COOKIE_B(cookie);
+	__u64 frame = moment == COOKIE_LOCK_RETURN ? ctx->sp - 8 : stack(ctx) + 8 * COOKIE_B(cookie);
 	struct libgomp_call *call = libgomp_call();
 
 	record->kind = RING_NONE;
@@ -360,7 +360,7 @@ static __always_inline void lock_wait(struct pt_regs *ctx, __u64 cookie, struct 
 			return;
 		call->lock_frame = frame;
 		call->lock_key = COOKIE_REG(cookie) != COOKIE_REG_NONE ? reg(ctx, COOKIE_REG(cookie)) : 0;
-		call->lock_site = user_word(frame, &record->flags);
+		call->lock_site = caller(ctx, 8 * COOKIE_B(cookie), &record->flags);
 		call->lock_ns = bpf_ktime_get_ns();
 		return;
 	}
@@ -404,8 +404,8 @@ static __always_inline void worksharing__read(struct pt_regs *ctx, __u64 id, __u
 		lock_wait(ctx, cookie, record);
 		break;
 	case RING_STATIC_SHARE:
-		record->frame = ctx->sp + 8 * COOKIE_B(cookie);
-		record->site = user_word(record->frame, &record->flags);
+		record->frame = stack(ctx) + 8 * COOKIE_B(cookie);
+		record->site = caller(ctx, 8 * COOKIE_B(cookie), &record->flags);
 		break;
 	default:
 		break;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "uprobes/bodies.h"
+#include "uprobes/code_arch.h"
 #include "uprobes/plan_data.h"
 #include "uprobes/planner.h"
 #include "uprobes/recognise.h"
@@ -130,7 +131,7 @@ static bool hands_body(const struct code *code, const struct code_insn *in, cons
 }
 
 /* The address that `reg` holds before the call, followed through moves between registers; 0 if unknown. */
-static uint64_t value_before(const struct code *code, size_t call, uint16_t reg)
+static uint64_t value_before(const struct code *code, size_t call, uint8_t reg)
 {
 	for (size_t i = call; i > 0 && call - i < ARGUMENT_WINDOW; i--) {
 		const struct code_insn *in = code__at(code, i - 1);
@@ -140,13 +141,13 @@ static uint64_t value_before(const struct code *code, size_t call, uint16_t reg)
 			break;
 		if (!insn__writes(in, reg))
 			continue;
-		if (in->id == X86_INS_LEA && from->reg == X86_REG_RIP && from->index == X86_REG_INVALID)
-			return in->address + in->size + (uint64_t)from->value;
-		if ((in->id == X86_INS_MOV || in->id == X86_INS_MOVABS) && from->type == X86_OP_IMM)
+		if (in->op == CODE_ADDRESS && operand__is_at(from, CODE_REG_PC))
 			return (uint64_t)from->value;
-		if (in->id != X86_INS_MOV || from->type != X86_OP_REG)
+		if (in->op == CODE_COPY && from->type == OPERAND_VALUE)
+			return (uint64_t)from->value;
+		if (in->op != CODE_COPY || from->type != OPERAND_REG)
 			break;
-		reg = reg__wide(from->reg);
+		reg = from->reg;
 	}
 	return 0;
 }
@@ -171,7 +172,7 @@ static int find_handed(struct elf_image *image, const char *name, struct address
 
 		if (!hands_body(code, code__at(code, i), takers, taker_count))
 			continue;
-		address = value_before(code, i, X86_REG_RDI);
+		address = value_before(code, i, code__arch(code)->argument[0]);
 		if (address && elf_image__bytes(image, address, 1))
 			r = add_address(found, address);
 	}
@@ -200,7 +201,8 @@ static int add_body(struct planner *planner, uint64_t address)
 			.offset = elf_image__file_offset(planner->image, code__at(code, at)->address),
 			.entry_cookie = cookie__make(RING_TASK_BEGIN, COOKIE_ALWAYS, 0, COOKIE_REG_NONE,
 						     COOKIE_REG_NONE, 0, 0, (int)distance),
-			.return_cookie = cookie__make(RING_TASK_END, COOKIE_ALWAYS, 0, COOKIE_REG_NONE,
+			.return_cookie = COOKIE_RETURN |
+					 cookie__make(RING_TASK_END, COOKIE_ALWAYS, 0, COOKIE_REG_NONE,
 						      COOKIE_REG_NONE, 0, 0, 0),
 			.cost = code__at(code, at)->emulated ? PROBE_EMULATED : PROBE_SINGLE_STEPPED,
 			.event = "body",

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "uprobes/code_paths.h"
 
+#include "uprobes/code_arch.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 /* No function of a runtime comes near; damaged files must not take for ever. */
 #define FUNCTION_MAX 16384 /* instructions */
 #define PASSES_MAX 64	   /* over a function, until what is known of it no longer changes */
+
+#define MAX_FRAME 65536
 
 #define DEPTH_UNSEEN INT32_MIN
 #define DEPTH_UNKNOWN (-1)
@@ -82,6 +86,44 @@ bool code_paths__reaches(const struct planner *planner, const struct code_range 
 	found = seen && from != avoiding && reach(planner, f, from, avoiding, seen) && seen[to - f->first];
 	free(seen);
 	return found;
+}
+
+size_t code_paths__parting(const struct planner *planner, const struct code_range *f, size_t to, size_t other,
+			   size_t *out, size_t room)
+{
+	size_t size = f->end - f->first, count = 0;
+	bool *inside = calloc(size, sizeof(*inside)), *from = calloc(size, sizeof(*from));
+
+	if (!inside || !from || !is_sane(f) || !reach(planner, f, f->first, CODE_NONE, from))
+		goto out;
+	for (size_t i = f->first; i < f->end; i++)
+		inside[i - f->first] = from[i - f->first] && code_paths__reaches(planner, f, i, to, CODE_NONE) &&
+				       !code_paths__reaches(planner, f, i, other, CODE_NONE);
+	for (size_t i = f->first; i < f->end; i++) {
+		size_t next[2];
+
+		if (!from[i - f->first] || inside[i - f->first])
+			continue;
+		successors(planner, f, i, next);
+		for (int k = 0; k < 2; k++) {
+			size_t n = 0;
+
+			if (next[k] == CODE_NONE || !inside[next[k] - f->first])
+				continue;
+			while (n < count && out[n] != next[k])
+				n++;
+			if (n == room) {
+				count = 0;
+				goto out;
+			}
+			if (n == count)
+				out[count++] = next[k];
+		}
+	}
+out:
+	free(inside);
+	free(from);
+	return count;
 }
 
 /* Calls that the code that returns may make: of imported functions. */
@@ -229,7 +271,8 @@ out:
 struct trace {
 	const struct planner *planner;
 	const struct code_range *f;
-	uint16_t argument;
+	uint8_t argument;
+	bool narrow; /* half a register is enough */
 	struct {
 		size_t at;
 		struct code_operand value;
@@ -237,34 +280,41 @@ struct trace {
 	size_t count;
 };
 
-static bool is_slot(const struct code_operand *o)
+static bool is_slot(const struct trace *t, const struct code_operand *o)
 {
-	return o->type == X86_OP_MEM && o->reg == X86_REG_RBP && o->index == X86_REG_INVALID && !o->segment;
+	return operand__is_at(o, code__arch(t->planner->code)->frame_pointer);
 }
 
 static bool same_value(const struct code_operand *a, const struct code_operand *b)
 {
-	return a->type == b->type && a->reg == b->reg && (a->type == X86_OP_REG || a->value == b->value);
+	return a->type == b->type && a->reg == b->reg && (a->type == OPERAND_REG || a->value == b->value);
 }
 
-static bool defines(const struct code_insn *in, const struct code_operand *value)
+static bool defines(const struct trace *t, const struct code_insn *in, const struct code_operand *value)
 {
-	if (value->type == X86_OP_REG)
+	struct code_operand to, from;
+
+	if (value->type == OPERAND_REG)
 		return insn__writes(in, value->reg);
-	return in->flow == FLOW_NEXT && in->operand_count && in->id != X86_INS_CMP &&
-	       in->id != X86_INS_TEST && is_slot(&in->operand[0]) && same_value(&in->operand[0], value);
+	if (insn__move(in, 1, &to, &from) && is_slot(t, &to) && same_value(&to, value))
+		return true;
+	return in->flow == FLOW_NEXT && in->operand_count && in->op != CODE_COMPARE && in->op != CODE_TEST &&
+	       is_slot(t, &in->operand[0]) && same_value(&in->operand[0], value);
 }
 
 static bool comes_from_argument(struct trace *t, size_t at, const struct code_operand *value);
 
-static bool copies_argument(struct trace *t, size_t at)
+/* `value`, which the instruction defines, becomes the argument by it. */
+static bool copies_argument(struct trace *t, size_t at, const struct code_operand *value)
 {
 	const struct code_insn *in = insn_at(t->planner, at);
-	const struct code_operand *from = &in->operand[1];
+	struct code_operand to, from;
 
-	return in->id == X86_INS_MOV && in->operand_count == 2 &&
-	       ((from->type == X86_OP_REG && reg__wide(from->reg) == from->reg) || is_slot(from)) &&
-	       comes_from_argument(t, at, from);
+	for (int k = 0; insn__move(in, k, &to, &from); k++)
+		if (same_value(&to, value))
+			return ((from.type == OPERAND_REG && (from.wide || t->narrow)) || is_slot(t, &from)) &&
+			       comes_from_argument(t, at, &from);
+	return false;
 }
 
 /* A value that is asked for again while it is being followed adds nothing. */
@@ -291,7 +341,7 @@ static bool comes_from_argument(struct trace *t, size_t at, const struct code_op
 		for (size_t i = t->f->end; i-- > t->f->first;) {
 			size_t next[2];
 
-			if (wanted[i - t->f->first] || defines(insn_at(t->planner, i), value))
+			if (wanted[i - t->f->first] || defines(t, insn_at(t->planner, i), value))
 				continue;
 			successors(t->planner, t->f, i, next);
 			for (int k = 0; k < 2; k++)
@@ -299,18 +349,18 @@ static bool comes_from_argument(struct trace *t, size_t at, const struct code_op
 					wanted[i - t->f->first] = changed = true;
 		}
 	}
-	if (wanted[0] && (value->type != X86_OP_REG || value->reg != t->argument))
+	if (wanted[0] && (value->type != OPERAND_REG || value->reg != t->argument))
 		goto out;
 	for (size_t i = t->f->first; i < t->f->end; i++) {
 		size_t next[2];
 		bool leads = false;
 
-		if (!defines(insn_at(t->planner, i), value))
+		if (!defines(t, insn_at(t->planner, i), value))
 			continue;
 		successors(t->planner, t->f, i, next);
 		for (int k = 0; k < 2; k++)
 			leads |= next[k] != CODE_NONE && wanted[next[k] - t->f->first];
-		if (leads && !copies_argument(t, i))
+		if (leads && !copies_argument(t, i, value))
 			goto out;
 	}
 	ok = true;
@@ -319,8 +369,8 @@ out:
 	return ok;
 }
 
-bool code_paths__is_argument(const struct planner *planner, const struct code_range *f, size_t at,
-			     const struct code_operand *value, uint16_t argument)
+static bool is_argument(const struct planner *planner, const struct code_range *f, size_t at,
+			const struct code_operand *value, uint8_t argument, bool narrow)
 {
 	struct trace *t = calloc(1, sizeof(*t));
 	bool ok;
@@ -330,9 +380,38 @@ bool code_paths__is_argument(const struct planner *planner, const struct code_ra
 	t->planner = planner;
 	t->f = f;
 	t->argument = argument;
-	ok = (value->type == X86_OP_REG || is_slot(value)) && comes_from_argument(t, at, value);
+	t->narrow = narrow;
+	ok = (value->type == OPERAND_REG || is_slot(t, value)) && comes_from_argument(t, at, value);
 	free(t);
 	return ok;
+}
+
+bool code_paths__is_argument(const struct planner *planner, const struct code_range *f, size_t at,
+			     const struct code_operand *value, uint8_t argument)
+{
+	return is_argument(planner, f, at, value, argument, false);
+}
+
+bool code_paths__argument_home(const struct planner *planner, const struct code_range *f, size_t insn,
+			       uint8_t argument, bool narrow, struct code_operand *out)
+{
+	struct code_operand home = {.type = OPERAND_REG, .index = CODE_REG_NONE, .wide = true};
+
+	for (home.reg = 0; home.reg < CODE_REG_SP; home.reg++)
+		if (is_argument(planner, f, insn, &home, argument, narrow))
+			goto found;
+	for (size_t i = f->first; i < f->end; i++) {
+		struct code_operand from;
+
+		for (int k = 0; insn__move(insn_at(planner, i), k, &home, &from); k++)
+			if (operand__is_at(&home, code__arch(planner->code)->frame_pointer) &&
+			    is_argument(planner, f, insn, &home, argument, narrow))
+				goto found;
+	}
+	return false;
+found:
+	*out = home;
+	return true;
 }
 
 size_t code_paths__loop_end(const struct planner *planner, const struct code_range *f, size_t inside)
@@ -385,45 +464,62 @@ out:
 	return end;
 }
 
-bool code_paths__has_frame_pointer(const struct planner *planner, const struct code_range *f)
+/* Where the function's frame pointer gets its value; CODE_NONE if it has none. */
+static size_t sets_frame(const struct planner *planner, const struct code_range *f, int *depth)
 {
-	bool pushed = false;
+	uint8_t frame = code__arch(planner->code)->frame_pointer, link = code__arch(planner->code)->link;
+	int64_t down = 0, saved = -1;
 
 	for (size_t i = f->first; i < f->end && i < f->first + 12; i++) {
 		const struct code_insn *in = insn_at(planner, i);
+		struct code_operand to, from;
+		bool copies;
 
-		if (in->id == X86_INS_PUSH && !pushed) {
-			if (in->operand[0].reg != X86_REG_RBP)
-				return false;
-			pushed = true;
-		} else if (pushed && in->id == X86_INS_MOV && in->operand[0].type == X86_OP_REG &&
-			   in->operand[0].reg == X86_REG_RBP && in->operand[1].type == X86_OP_REG &&
-			   in->operand[1].reg == X86_REG_RSP) {
-			return true;
+		if (in->stack == CODE_STACK_UNKNOWN)
+			return CODE_NONE;
+		down += in->stack;
+		if (in->op == CODE_PUSH && saved < 0) {
+			if (!operand__is(&in->operand[0], frame))
+				return CODE_NONE;
+			saved = down;
 		}
+		/* The pair of the caller's frame pointer and the return address. */
+		if (in->pair && in->pair_reg == link && insn__move(in, 0, &to, &from) &&
+		    operand__is(&from, frame) && operand__is_at(&to, CODE_REG_SP))
+			saved = down - to.value;
+		if (!insn__writes(in, frame))
+			continue;
+		copies = in->op == CODE_COPY && operand__is(&in->operand[1], CODE_REG_SP);
+		if (in->op == CODE_ADD && in->operand_count == 3 && operand__is(&in->operand[2], CODE_REG_SP) &&
+		    in->operand[1].type == OPERAND_VALUE) {
+			copies = true;
+			down -= in->operand[1].value;
+		}
+		*depth = (int)saved - (link == CODE_REG_NONE ? 0 : 8);
+		return copies && saved > 0 && saved == down && saved < MAX_FRAME ? i : CODE_NONE;
 	}
-	return false;
+	return CODE_NONE;
+}
+
+bool code_paths__frame(const struct planner *planner, const struct code_range *f, int *depth)
+{
+	return sets_frame(planner, f, depth) != CODE_NONE;
+}
+
+bool code_paths__return_address(const struct planner *planner, const struct code_range *f, size_t insn, int depth)
+{
+	size_t frame;
+	int ignored;
+
+	if (depth <= 0 || code__arch(planner->code)->link == CODE_REG_NONE)
+		return depth >= 0;
+	frame = sets_frame(planner, f, &ignored);
+	return frame != CODE_NONE && frame != insn && !code_paths__reaches(planner, f, f->first, insn, frame);
 }
 
 static int depth_after(const struct code_insn *in, int depth)
 {
-	bool of_rsp =
-		in->operand_count && in->operand[0].type == X86_OP_REG && in->operand[0].reg == X86_REG_RSP;
-	bool by_constant = in->operand_count > 1 && in->operand[1].type == X86_OP_IMM;
-
-	if (in->id == X86_INS_PUSH)
-		return depth + 8;
-	if (in->id == X86_INS_POP)
-		return of_rsp || depth < 8 ? DEPTH_UNKNOWN : depth - 8;
-	if (in->id == X86_INS_LEAVE)
-		return DEPTH_UNKNOWN;
-	if (!of_rsp || in->id == X86_INS_CMP || in->id == X86_INS_TEST || in->flow != FLOW_NEXT)
-		return depth;
-	if (in->id == X86_INS_SUB && by_constant)
-		return depth + (int)in->operand[1].value;
-	if (in->id == X86_INS_ADD && by_constant && in->operand[1].value <= depth)
-		return depth - (int)in->operand[1].value;
-	return DEPTH_UNKNOWN;
+	return in->stack == CODE_STACK_UNKNOWN || in->stack < -depth ? DEPTH_UNKNOWN : depth + in->stack;
 }
 
 int code_paths__depth(const struct planner *planner, const struct code_range *f, size_t insn)
@@ -456,6 +552,8 @@ int code_paths__depth(const struct planner *planner, const struct code_range *f,
 		}
 	}
 	result = depth[insn - f->first] >= 0 ? depth[insn - f->first] : DEPTH_UNKNOWN;
+	if (!code_paths__return_address(planner, f, insn, result))
+		result = DEPTH_UNKNOWN;
 out:
 	free(work);
 	free(depth);

@@ -39,24 +39,49 @@ size_t code_paths__exits(const struct planner *planner, const struct code_range 
 size_t code_paths__loop_end(const struct planner *planner, const struct code_range *f, size_t inside);
 
 /*
- * Whether the register or the slot of the frame ([rbp+x]) that `value` names
- * holds, before `at`, what register `argument` held at the function's entry:
- * all the moves, spills and reloads that lead there are followed back.
+ * Whether the register or the slot of the frame (at the frame pointer plus x)
+ * that `value` names holds, before `at`, what register `argument` held at the
+ * function's entry: all the moves, spills and reloads that lead there are followed back.
  */
 bool code_paths__is_argument(const struct planner *planner, const struct code_range *f, size_t at,
-			     const struct code_operand *value, uint16_t argument);
+			     const struct code_operand *value, uint8_t argument);
 
 /* Whether `to` can be reached from `from` in `f` without passing `avoiding` (CODE_NONE: nothing). */
 bool code_paths__reaches(const struct planner *planner, const struct code_range *f, size_t from, size_t to,
 			 size_t avoiding);
 
-/* `push rbp; mov rbp, rsp` at the start: [rbp+8] is the return address throughout. */
-bool code_paths__has_frame_pointer(const struct planner *planner, const struct code_range *f);
+/*
+ * Whether the function has a frame pointer with the caller's one at it and the return address
+ * behind that. *depth: bytes from there to where the stack pointer would be at the entry if the call
+ * had put the return address on the stack, as x86-64 does.
+ */
+bool code_paths__frame(const struct planner *planner, const struct code_range *f, int *depth);
 
 /*
  * Bytes by which the stack pointer lies below its value at the entry when
- * `insn` is about to be executed; negative if that is not the same on all ways.
+ * `insn` is about to be executed; negative if that is not the same on all ways,
+ * or the return address cannot be found from there.
  */
 int code_paths__depth(const struct planner *planner, const struct code_range *f, size_t insn);
+
+/*
+ * Whether the return address can be found at `insn`, where the stack pointer is `depth` bytes lower
+ * than at the entry: on the stack; or in the link register if that is 0, else behind the frame pointer.
+ */
+bool code_paths__return_address(const struct planner *planner, const struct code_range *f, size_t insn, int depth);
+
+/*
+ * Where an argument of the function is at `insn`: a register, or a slot of its frame. False if it
+ * is nowhere any more. `narrow`: only its lower half is asked for.
+ */
+bool code_paths__argument_home(const struct planner *planner, const struct code_range *f, size_t insn,
+			       uint8_t argument, bool narrow, struct code_operand *out);
+
+/*
+ * The instructions with which the part of `f` begins from which `to` can be reached but `other`
+ * cannot any more: one of them is on every way from the start to `to`. Returns their number, at most `room`.
+ */
+size_t code_paths__parting(const struct planner *planner, const struct code_range *f, size_t to, size_t other,
+			   size_t *out, size_t room);
 
 #endif

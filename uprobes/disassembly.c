@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "uprobes/disassembly.h"
 
+#include "uprobes/code_arch.h"
+
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +13,25 @@
 
 struct code {
 	const struct elf_image *image;
+	const struct code_arch *arch;
 	struct code_insn *insns;
 	size_t count;
 	csh capstone;
 };
+
+const struct code_arch *code_arch__of(uint16_t machine)
+{
+	return machine == EM_X86_64 ? &code_x86_64 : machine == EM_AARCH64 ? &code_aarch64 : NULL;
+}
+
+const struct code_arch *code_arch__native(void)
+{
+#if defined(__aarch64__)
+	return &code_aarch64;
+#else
+	return &code_x86_64;
+#endif
+}
 
 void code__free(struct code *code)
 {
@@ -25,128 +43,53 @@ void code__free(struct code *code)
 	free(code);
 }
 
-/*
- * What the kernel executes in the trap handler instead of single-stepping a
- * copy (arch/x86/kernel/uprobes.c: branch_setup_xol_ops, push_setup_xol_ops):
- * jcc, jmp and call with a relative target, push of a register, one-byte nop.
- */
-static bool insn_is_emulated(const uint8_t *bytes, size_t size)
+const struct code_arch *code__arch(const struct code *code)
 {
-	size_t at = 0;
-
-	if (bytes[0] >= 0x40 && bytes[0] <= 0x4f)
-		at = 1;
-	if (at >= size)
-		return false;
-	if (bytes[at] >= 0x50 && bytes[at] <= 0x57)
-		return true;
-	if (at == 1)
-		return false;
-	if (bytes[0] == 0x0f)
-		return size > 1 && bytes[1] >= 0x80 && bytes[1] <= 0x8f;
-	return bytes[0] == 0xeb || bytes[0] == 0xe9 || bytes[0] == 0xe8 || bytes[0] == 0x90 ||
-	       (bytes[0] >= 0x70 && bytes[0] <= 0x7f);
+	return code->arch;
 }
 
-uint16_t reg__wide(uint16_t reg)
+bool insn__writes(const struct code_insn *insn, uint8_t reg)
 {
-	static const uint16_t narrow[][2] = {
-		{X86_REG_EAX, X86_REG_RAX},  {X86_REG_EBX, X86_REG_RBX},  {X86_REG_ECX, X86_REG_RCX},
-		{X86_REG_EDX, X86_REG_RDX},  {X86_REG_ESI, X86_REG_RSI},  {X86_REG_EDI, X86_REG_RDI},
-		{X86_REG_EBP, X86_REG_RBP},  {X86_REG_ESP, X86_REG_RSP},  {X86_REG_R8D, X86_REG_R8},
-		{X86_REG_R9D, X86_REG_R9},   {X86_REG_R10D, X86_REG_R10}, {X86_REG_R11D, X86_REG_R11},
-		{X86_REG_R12D, X86_REG_R12}, {X86_REG_R13D, X86_REG_R13}, {X86_REG_R14D, X86_REG_R14},
-		{X86_REG_R15D, X86_REG_R15}, {X86_REG_AL, X86_REG_RAX},	  {X86_REG_BL, X86_REG_RBX},
-		{X86_REG_CL, X86_REG_RCX},   {X86_REG_DL, X86_REG_RDX},	  {X86_REG_R8B, X86_REG_R8},
-		{X86_REG_R9B, X86_REG_R9},   {X86_REG_R10B, X86_REG_R10}, {X86_REG_R11B, X86_REG_R11},
-		{X86_REG_R12B, X86_REG_R12}, {X86_REG_R13B, X86_REG_R13}, {X86_REG_R14B, X86_REG_R14},
-		{X86_REG_R15B, X86_REG_R15}, {X86_REG_SIL, X86_REG_RSI},  {X86_REG_DIL, X86_REG_RDI},
-		{X86_REG_AX, X86_REG_RAX},   {X86_REG_BX, X86_REG_RBX},	  {X86_REG_CX, X86_REG_RCX},
-		{X86_REG_DX, X86_REG_RDX},   {X86_REG_SI, X86_REG_RSI},	  {X86_REG_DI, X86_REG_RDI},
-	};
-
-	for (size_t i = 0; i < sizeof(narrow) / sizeof(narrow[0]); i++)
-		if (narrow[i][0] == reg || narrow[i][1] == reg)
-			return narrow[i][1];
-	return reg == X86_REG_RBP || reg == X86_REG_RSP ? reg : X86_REG_INVALID;
+	return reg <= CODE_REG_SP && insn->writes >> reg & 1;
 }
 
-bool insn__writes(const struct code_insn *insn, uint16_t reg)
+bool operand__is(const struct code_operand *operand, uint8_t reg)
 {
-	if (insn->flow == FLOW_CALL) /* caller-saved registers of the System V ABI */
-		return reg == X86_REG_RAX || reg == X86_REG_RCX || reg == X86_REG_RDX || reg == X86_REG_RSI ||
-		       reg == X86_REG_RDI || (reg >= X86_REG_R8 && reg <= X86_REG_R11);
-	if (insn->flow != FLOW_NEXT || !insn->operand_count || insn->operand[0].type != X86_OP_REG)
+	return operand->type == OPERAND_REG && operand->reg == reg && operand->wide;
+}
+
+bool operand__is_at(const struct code_operand *operand, uint8_t reg)
+{
+	return operand->type == OPERAND_MEMORY && operand->reg == reg && operand->index == CODE_REG_NONE &&
+	       !operand->thread;
+}
+
+bool insn__move(const struct code_insn *insn, int k, struct code_operand *to, struct code_operand *from)
+{
+	if (insn->op != CODE_COPY || insn->operand_count < 2 || k > insn->pair)
 		return false;
-	if (insn->id == X86_INS_CMP || insn->id == X86_INS_TEST || insn->id == X86_INS_PUSH)
-		return insn->id == X86_INS_PUSH && reg == X86_REG_RSP;
-	return reg__wide(insn->operand[0].reg) == reg;
-}
-
-static enum code_flow flow_of(const cs_insn *in)
-{
-	if (in->id >= X86_INS_JAE && in->id <= X86_INS_JS)
-		return in->id == X86_INS_JMP ? FLOW_JUMP : FLOW_BRANCH;
-	switch (in->id) {
-	case X86_INS_CALL:
-		return FLOW_CALL;
-	case X86_INS_JMP:
-	case X86_INS_LJMP:
-		return FLOW_JUMP;
-	case X86_INS_RET:
-	case X86_INS_RETF:
-	case X86_INS_IRETQ:
-		return FLOW_RETURN;
-	case X86_INS_HLT:
-	case X86_INS_INT3:
-	case X86_INS_UD2:
-		return FLOW_STOP;
-	default:
-		return FLOW_NEXT;
+	*to = insn->operand[0];
+	*from = insn->operand[1];
+	for (struct code_operand *o = to; k && o; o = o == to ? from : NULL) {
+		if (o->type == OPERAND_MEMORY)
+			o->value += insn->operand[0].wide || insn->operand[1].wide ? 8 : 4;
+		else
+			o->reg = insn->pair_reg;
 	}
-}
-
-static void decode(const cs_insn *in, struct code_insn *out)
-{
-	const cs_x86 *x = &in->detail->x86;
-	size_t last = in->size > 4 && in->bytes[0] == 0x0f ? 1 : 0;
-
-	*out = (struct code_insn){.address = in->address, .id = (uint16_t)in->id, .size = (uint8_t)in->size};
-	out->flow = (uint8_t)flow_of(in);
-	out->emulated = insn_is_emulated(in->bytes, in->size);
-	out->lock = x->prefix[0] == X86_PREFIX_LOCK;
-	if (out->flow == FLOW_BRANCH)
-		out->condition = in->bytes[last] & 15;
-	for (uint8_t i = 0; i < x->op_count && i < 2; i++) {
-		const cs_x86_op *op = &x->operands[i];
-		struct code_operand *o = &out->operand[out->operand_count++];
-
-		o->type = (uint8_t)op->type;
-		if (op->type == X86_OP_REG) {
-			o->reg = (uint16_t)op->reg;
-		} else if (op->type == X86_OP_IMM) {
-			o->value = op->imm;
-		} else if (op->type == X86_OP_MEM) {
-			o->reg = (uint16_t)op->mem.base;
-			o->index = (uint16_t)op->mem.index;
-			o->segment = (uint16_t)op->mem.segment;
-			o->value = op->mem.disp;
-		}
-	}
-	if ((out->flow == FLOW_CALL || out->flow == FLOW_JUMP || out->flow == FLOW_BRANCH) &&
-	    out->operand_count == 1 && out->operand[0].type == X86_OP_IMM)
-		out->target = (uint64_t)out->operand[0].value;
+	return true;
 }
 
 static int sweep(struct code *code, const uint8_t *text, size_t size, uint64_t address)
 {
 	cs_insn *in = cs_malloc(code->capstone);
-	size_t capacity = size / 3 + 16;
+	size_t step = code->arch->step, capacity = size / (step == 1 ? 3 : step) + 16;
 
 	if (!in)
 		return -ENOMEM;
 	code->insns = malloc(capacity * sizeof(*code->insns));
-	while (code->insns && size) {
+	while (code->insns && size >= step) {
+		struct code_insn *out;
+
 		if (code->count == capacity) {
 			struct code_insn *grown = realloc(code->insns, 2 * capacity * sizeof(*code->insns));
 
@@ -155,18 +98,32 @@ static int sweep(struct code *code, const uint8_t *text, size_t size, uint64_t a
 			code->insns = grown;
 			capacity *= 2;
 		}
-		if (cs_disasm_iter(code->capstone, &text, &size, &address, in)) {
-			decode(in, &code->insns[code->count++]);
+		out = &code->insns[code->count++];
+		*out = (struct code_insn){.address = address, .size = (uint8_t)step, .flow = FLOW_STOP};
+		if (step == 1 && cs_disasm_iter(code->capstone, &text, &size, &address, in)) {
+			out->flow = FLOW_NEXT;
+			out->id = (uint16_t)in->id;
+			out->size = (uint8_t)in->size;
+			code->arch->decode(in, out);
 		} else {
-			code->insns[code->count++] =
-				(struct code_insn){.address = address, .size = 1, .flow = FLOW_STOP};
-			text++;
-			size--;
-			address++;
+			if (step != 1) {
+				uint32_t word;
+
+				memcpy(&word, text, sizeof(word));
+				out->flow = FLOW_NEXT;
+				code->arch->decode_word(word, out);
+			}
+			text += step;
+			size -= step;
+			address += step;
 		}
 	}
 	cs_free(in, 1);
-	return size ? -ENOMEM : 0;
+	if (size >= step)
+		return -ENOMEM;
+	if (code->arch->join)
+		code->arch->join(code->insns, code->count);
+	return 0;
 }
 
 static int load(const struct elf_image *image, const uint8_t *text, size_t size, uint64_t address,
@@ -178,13 +135,15 @@ static int load(const struct elf_image *image, const uint8_t *text, size_t size,
 	if (!code)
 		return -ENOMEM;
 	code->image = image;
+	code->arch = elf_image__arch(image);
 	if (!text || size > MAX_TEXT_BYTES) {
 		snprintf(err->text, sizeof(err->text), "no usable .text section");
 		goto out;
 	}
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &code->capstone) != CS_ERR_OK) {
+	if (cs_open(code->arch->capstone, code->arch->mode, &code->capstone) != CS_ERR_OK) {
 		code->capstone = 0;
-		snprintf(err->text, sizeof(err->text), "the disassembler library does not support x86-64");
+		snprintf(err->text, sizeof(err->text), "the disassembler library does not support %s",
+			 code->arch->name);
 		goto out;
 	}
 	cs_option(code->capstone, CS_OPT_DETAIL, CS_OPT_ON);
@@ -267,12 +226,10 @@ size_t code__find(const struct code *code, uint64_t address)
 
 const char *code__got_name(const struct code *code, const struct code_insn *insn)
 {
-	const struct code_operand *to = &insn->operand[0];
-
-	if ((insn->flow != FLOW_CALL && insn->flow != FLOW_JUMP) || insn->target || to->type != X86_OP_MEM ||
-	    to->reg != X86_REG_RIP)
+	if ((insn->flow != FLOW_CALL && insn->flow != FLOW_JUMP) || insn->target ||
+	    !operand__is_at(&insn->operand[0], CODE_REG_PC))
 		return NULL;
-	return elf_image__got_name(code->image, insn->address + insn->size + (uint64_t)to->value);
+	return elf_image__got_name(code->image, (uint64_t)insn->operand[0].value);
 }
 
 void code__text(const struct code *code, size_t index, char *buffer, size_t size)
@@ -285,36 +242,26 @@ void code__text(const struct code *code, size_t index, char *buffer, size_t size
 		snprintf(buffer, size, "?");
 		return;
 	}
-	snprintf(buffer, size, "%s %s", in->mnemonic, in->op_str);
+	snprintf(buffer, size, in->op_str[0] ? "%s %s" : "%s", in->mnemonic, in->op_str);
 	cs_free(in, 1);
 }
 
 const char *code__plt_name(const struct code *code, uint64_t target)
 {
 	const char *defined = elf_image__outside_name(code->image, target);
-	uint64_t address = target;
+	const uint8_t *bytes = elf_image__bytes(code->image, target, CODE_STUB_BYTES);
+	uint8_t padded[CODE_STUB_BYTES] = {0};
+	uint64_t got;
 
 	if (defined)
 		return defined;
-	for (int i = 0; i < 3; i++) {
-		const char *name = NULL;
-		cs_insn *in = NULL;
-		size_t size = 0;
-		const uint8_t *bytes = elf_image__bytes(code->image, address, 16);
+	/* The last stub may be shorter. */
+	for (size_t size = CODE_STUB_BYTES - 4; !bytes && size >= 4; size -= 4) {
+		const uint8_t *some = elf_image__bytes(code->image, target, size);
 
-		if (!bytes || cs_disasm(code->capstone, bytes, 16, address, 1, &in) != 1)
-			return NULL;
-		if (in->id == X86_INS_JMP && in->detail->x86.operands[0].type == X86_OP_MEM &&
-		    in->detail->x86.operands[0].mem.base == X86_REG_RIP)
-			name = elf_image__got_name(code->image,
-						   in->address + in->size +
-							   (uint64_t)in->detail->x86.operands[0].mem.disp);
-		else if (in->id == X86_INS_ENDBR64)
-			size = in->size;
-		cs_free(in, 1);
-		if (name || !size)
-			return name;
-		address += size;
+		if (some)
+			bytes = memcpy(padded, some, size);
 	}
-	return NULL;
+	got = bytes ? code->arch->stub(code->capstone, bytes, target) : 0;
+	return got ? elf_image__got_name(code->image, got) : NULL;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "uprobes/elf_image.h"
+
+#include "uprobes/code_arch.h"
 #include "uprobes/unwind_table.h"
 
 #include <errno.h>
@@ -22,6 +24,7 @@ struct got_entry {
 };
 
 struct elf_image {
+	const struct code_arch *arch;
 	int fd;
 	Elf *elf;
 	const uint8_t *raw;
@@ -195,8 +198,8 @@ static int load_relocations(struct elf_image *image, Elf_Scn *section, const GEl
 
 		if (!gelf_getrela(data, (int)i, &rela))
 			break;
-		if (GELF_R_TYPE(rela.r_info) != R_X86_64_JUMP_SLOT &&
-		    GELF_R_TYPE(rela.r_info) != R_X86_64_GLOB_DAT)
+		if (GELF_R_TYPE(rela.r_info) != image->arch->jump_slot &&
+		    GELF_R_TYPE(rela.r_info) != image->arch->glob_dat)
 			continue;
 		if (!gelf_getsym(symbols, (int)GELF_R_SYM(rela.r_info), &sym))
 			continue;
@@ -361,8 +364,9 @@ int elf_image__open_fd(int fd, const char *path, struct elf_image **out, struct 
 		fail(err, r, path, "not an ELF file");
 		goto out;
 	}
-	if (header.e_machine != EM_X86_64) {
-		fail(err, r, path, "not an x86-64 ELF file; other machines are not supported");
+	image->arch = code_arch__of(header.e_machine);
+	if (!image->arch || header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_ident[EI_CLASS] != ELFCLASS64) {
+		fail(err, r, path, "not an ELF file of x86-64 or aarch64; other machines are not supported");
 		goto out;
 	}
 	if ((r = load_segments(image)) || (r = load_sections(image))) {
@@ -374,6 +378,11 @@ int elf_image__open_fd(int fd, const char *path, struct elf_image **out, struct 
 out:
 	elf_image__close(image);
 	return r;
+}
+
+const struct code_arch *elf_image__arch(const struct elf_image *image)
+{
+	return image->arch;
 }
 
 const char *elf_image__build_id(const struct elf_image *image)

@@ -19,6 +19,9 @@ int elf_image__open(const char *path, struct elf_image **out, struct uprobes_err
 int elf_image__open_fd(int fd, const char *name, struct elf_image **out, struct uprobes_error *err);
 void elf_image__close(struct elf_image *image);
 
+struct code_arch;
+/* Of the processor that the file is for. */
+const struct code_arch *elf_image__arch(const struct elf_image *image);
 const char *elf_image__build_id(const struct elf_image *image); /* hex or "" */
 
 enum elf_runtime { ELF_RUNTIME_NONE, ELF_RUNTIME_LIBGOMP, ELF_RUNTIME_LIBOMP };

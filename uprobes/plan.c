@@ -68,6 +68,12 @@ void planner__add_beside(struct planner *planner, const struct point_spec *spec)
 	for (size_t i = 0; i < plan->count; i++)
 		if (plan->points[i].address == insn->address && !strcmp(plan->points[i].event, spec->event))
 			return;
+	if (insn->refused) {
+		snprintf(planner->err->text, sizeof(planner->err->text), "%s: the kernel cannot probe the instruction at %lx for %s; it cannot be observed",
+			 plan->path, (unsigned long)insn->address, spec->event);
+		planner->status = -ENOTSUP;
+		return;
+	}
 	p = probe_plan__next(plan);
 	if (!p) {
 		planner->status = -E2BIG;
@@ -77,7 +83,7 @@ void planner__add_beside(struct planner *planner, const struct point_spec *spec)
 		.offset = elf_image__file_offset(planner->image, insn->address),
 		.address = insn->address,
 		.entry_cookie = spec->entry_cookie,
-		.return_cookie = spec->return_cookie,
+		.return_cookie = spec->return_cookie ? spec->return_cookie | COOKIE_RETURN : 0,
 		.cost = insn->emulated ? PROBE_EMULATED : PROBE_SINGLE_STEPPED,
 		.event = spec->event,
 		.function = spec->function,
@@ -102,8 +108,7 @@ size_t planner__next_emulated(const struct planner *planner, size_t from, size_t
 
 size_t planner__entry_point(const struct planner *planner, size_t first, unsigned needs)
 {
-	static const uint16_t arguments[] = {X86_REG_RDI, X86_REG_RSI, X86_REG_RDX,
-					     X86_REG_RCX, X86_REG_R8,  X86_REG_R9};
+	const struct code_arch *arch = code__arch(planner->code);
 	size_t best = first;
 
 	for (size_t i = first; i < code__count(planner->code) && i < first + 16; i++) {
@@ -114,41 +119,31 @@ size_t planner__entry_point(const struct planner *planner, size_t first, unsigne
 			if (!(needs & ENTRY_PAST_BRANCH) || in->flow != FLOW_BRANCH)
 				break;
 		}
-		if ((in->flow != FLOW_NEXT && in->flow != FLOW_BRANCH) || in->id == X86_INS_PUSH ||
-		    in->id == X86_INS_POP || insn__writes(in, X86_REG_RSP))
+		if ((in->flow != FLOW_NEXT && in->flow != FLOW_BRANCH) || insn__writes(in, CODE_REG_SP) ||
+		    insn__writes(in, arch->link))
 			break;
-		for (size_t a = 0; a < sizeof(arguments) / sizeof(arguments[0]); a++)
-			if ((needs & ENTRY_ARGUMENTS) && insn__writes(in, arguments[a]))
+		for (size_t a = 0; a < arch->argument_count; a++)
+			if ((needs & ENTRY_ARGUMENTS) && insn__writes(in, arch->argument[a]))
 				return best;
 	}
 	return best;
 }
 
-static const struct {
-	uint16_t reg;
-	const char *name;
-} cookie_regs[] = {
-	[COOKIE_R15] = {X86_REG_R15, "r15"}, [COOKIE_R14] = {X86_REG_R14, "r14"},
-	[COOKIE_R13] = {X86_REG_R13, "r13"}, [COOKIE_R12] = {X86_REG_R12, "r12"},
-	[COOKIE_RBP] = {X86_REG_RBP, "rbp"}, [COOKIE_RBX] = {X86_REG_RBX, "rbx"},
-	[COOKIE_R11] = {X86_REG_R11, "r11"}, [COOKIE_R10] = {X86_REG_R10, "r10"},
-	[COOKIE_R9] = {X86_REG_R9, "r9"},    [COOKIE_R8] = {X86_REG_R8, "r8"},
-	[COOKIE_RAX] = {X86_REG_RAX, "rax"}, [COOKIE_RCX] = {X86_REG_RCX, "rcx"},
-	[COOKIE_RDX] = {X86_REG_RDX, "rdx"}, [COOKIE_RSI] = {X86_REG_RSI, "rsi"},
-	[COOKIE_RDI] = {X86_REG_RDI, "rdi"},
-};
-
-uint32_t planner__cookie_reg(uint16_t reg)
+uint32_t planner__cookie_reg(uint8_t reg)
 {
-	for (uint32_t i = 0; i < sizeof(cookie_regs) / sizeof(cookie_regs[0]); i++)
-		if (cookie_regs[i].reg == reg)
-			return i;
-	return COOKIE_REG_NONE;
+	return reg < COOKIE_REG_NONE ? reg : COOKIE_REG_NONE;
 }
 
-const char *cookie_reg__name(uint32_t reg)
+const char *planner__reg_name(const struct planner *planner, uint32_t reg)
 {
-	return reg < COOKIE_REG_NONE ? cookie_regs[reg].name : "?";
+	const char *name = reg < COOKIE_REG_NONE ? code__arch(planner->code)->names[reg] : NULL;
+
+	return name ? name : "?";
+}
+
+uint8_t planner__argument(const struct planner *planner, uint32_t n)
+{
+	return code__arch(planner->code)->argument[n];
 }
 
 static int plan_libgomp__find(struct planner *planner)

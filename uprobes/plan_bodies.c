@@ -48,6 +48,8 @@ int plan_bodies__tasks(struct planner *planner)
 	struct code_range f;
 	int r;
 
+	if (code__arch(planner->code)->link != CODE_REG_NONE)
+		return planner__refuse(planner, planner->refused);
 	planner->plan->bodies |= PLAN_BODIES_TASKS;
 	if (!planner__function(planner, "GOMP_task", &f))
 		return planner__refuse(planner, "the code of GOMP_task");
@@ -64,11 +66,11 @@ int plan_bodies__tasks(struct planner *planner)
 	/* First what is alone at its address. */
 	r = plan_taskloop__find(planner, 0);
 	add_call(planner, "GOMP_task",
-		 body_cookie(RING_BODY_TASK, COOKIE_RDI, 0, size_of(planner, "GOMP_task")), returned,
+		 body_cookie(RING_BODY_TASK, planner__argument(planner, 0), 0, size_of(planner, "GOMP_task")), returned,
 		 "rdi = body");
 	for (uint32_t i = 0; i < sizeof(taskloops) / sizeof(taskloops[0]); i++)
 		add_call(planner, taskloops[i],
-			 body_cookie(RING_BODY_TASKLOOP, COOKIE_RDI, i, size_of(planner, taskloops[i])), 0,
+			 body_cookie(RING_BODY_TASKLOOP, planner__argument(planner, 0), i, size_of(planner, taskloops[i])), 0,
 			 "rdi = body, step");
 	return r;
 }
@@ -85,7 +87,7 @@ static void add_outermost(struct planner *planner, const struct tls_layout *tls)
 		if (COOKIE_KIND(p->entry_cookie) == RING_REGION_BEGIN &&
 		    COOKIE_REG(p->entry_cookie) == COOKIE_REG_NONE)
 			p->entry_cookie = cookie__make(RING_REGION_BEGIN, COOKIE_ALWAYS, 0, COOKIE_REG_NONE,
-						       tls->fixed ? COOKIE_RAX : COOKIE_REG_NONE,
+						       tls->fixed ? 0 : COOKIE_REG_NONE,
 						       COOKIE_A(p->entry_cookie), (uint32_t)tls->team / 4,
 						       (int)(tls->fixed ? tls->block : got));
 	}
@@ -96,7 +98,7 @@ static void add_regions(struct planner *planner, const struct tls_layout *tls)
 	for (size_t i = 0; i < elf_image__function_count(planner->image); i++) {
 		const struct elf_function *f = elf_image__function(planner->image, i);
 		struct code_range range;
-		uint64_t cookie = body_cookie(RING_BODY_OTHER, COOKIE_RDI, 0, 0);
+		uint64_t cookie = body_cookie(RING_BODY_OTHER, planner__argument(planner, 0), 0, 0);
 
 		if (!libgomp__is_parallel(f->name) || !planner__function(planner, f->name, &range))
 			continue;
@@ -104,8 +106,9 @@ static void add_regions(struct planner *planner, const struct tls_layout *tls)
 			size_t at = planner__entry_point(planner, range.first, ENTRY_ARGUMENTS);
 			int64_t got = (int64_t)(tls->got - code__at(planner->code, at)->address);
 
-			cookie = cookie__make(RING_BODY, COOKIE_ALWAYS, RING_BODY_MEMBER, COOKIE_RDI,
-					      tls->fixed ? COOKIE_RAX : COOKIE_REG_NONE,
+			cookie = cookie__make(RING_BODY, COOKIE_ALWAYS, RING_BODY_MEMBER,
+					      planner__argument(planner, 0),
+					      tls->fixed ? 0 : COOKIE_REG_NONE,
 					      (uint32_t)tls->team / 4, (uint32_t)tls->number / 4,
 					      (int)(tls->fixed ? tls->block : got));
 		}
@@ -118,6 +121,8 @@ int plan_bodies__members(struct planner *planner)
 	struct tls_layout tls = {0};
 	struct code_range f;
 
+	if (code__arch(planner->code)->link != CODE_REG_NONE)
+		return planner__refuse(planner, planner->refused);
 	planner->plan->bodies |= PLAN_BODIES_MEMBERS;
 	if (!planner__function(planner, "GOMP_parallel", &f))
 		return planner__refuse(planner, "the code of GOMP_parallel");
@@ -130,8 +135,8 @@ int plan_bodies__members(struct planner *planner)
 
 void plan_bodies__others(struct planner *planner)
 {
-	uint64_t first = body_cookie(RING_BODY_OTHER, COOKIE_RDI, 0, 0);
-	uint64_t second = body_cookie(RING_BODY_OTHER, COOKIE_RSI, 0, 0);
+	uint64_t first = body_cookie(RING_BODY_OTHER, planner__argument(planner, 0), 0, 0);
+	uint64_t second = body_cookie(RING_BODY_OTHER, planner__argument(planner, 1), 0, 0);
 
 	if (!planner->plan->bodies)
 		return;

@@ -19,9 +19,6 @@ bool libgomp__is_allocator(const struct planner *planner, uint64_t target);
 size_t libgomp__allocated(const struct planner *planner, const struct code_range *f, size_t call,
 			  uint32_t *reg);
 
-/* In the `window` instructions before `call`: the load of `reg` from memory, or CODE_NONE. */
-size_t libgomp__load_before(const struct planner *planner, size_t call, uint16_t reg, size_t window);
-
 /* Where the function keeps its first argument, the body: a slot of its frame or a register. */
 bool libgomp__body_home(const struct planner *planner, const struct code_range *f, struct code_operand *out);
 #define CALLS_MAX 8 /* of bodies or allocators in one function; more are not libgomp's */

@@ -41,9 +41,9 @@ static bool is_trace_jump(const struct planner *planner, const struct code_range
 
 		if (in->flow != FLOW_NEXT)
 			return false;
-		if (in->id == X86_INS_XOR && in->operand[0].type == X86_OP_REG &&
-		    in->operand[0].reg == X86_REG_EAX && in->operand[1].type == X86_OP_REG &&
-		    in->operand[1].reg == X86_REG_EAX)
+		if (in->op == CODE_XOR && in->operand[0].type == OPERAND_REG &&
+		    in->operand[0].reg == COOKIE_RAX && in->operand[1].type == OPERAND_REG &&
+		    in->operand[1].reg == COOKIE_RAX && !in->operand[0].wide)
 			return true;
 	}
 	return false;
@@ -86,7 +86,7 @@ void libomp__add_span_at(struct planner *planner, const struct code_range *f, co
 			     &(struct point_spec){.insn = edges[i].insn,
 						  .entry_cookie = cookie__make(
 							  span->end_kind, edges[i].when,
-							  code__at(planner->code, edges[i].insn)->condition,
+							  code__at(planner->code, edges[i].insn)->test,
 							  COOKIE_REG_NONE, COOKIE_REG_NONE, span->end_a, 0,
 							  0),
 						  .event = span->end_event,

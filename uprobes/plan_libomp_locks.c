@@ -8,29 +8,31 @@
 
 #include "bpf/libomp_cookie.h"
 
+#define NO_ARGUMENT UINT32_MAX
+
 static const struct {
 	const char *function;
 	uint32_t lock;	/* enum ring_lock */
 	bool inner;	/* takes the lock itself */
-	uint32_t where; /* the register with its address, where it is inner */
+	uint32_t where; /* the argument with its address, where it is inner */
 } locks[] = {
 	{"GOMP_critical_start", RING_LOCK_CRITICAL, false, 0},
 	{"GOMP_critical_name_start", RING_LOCK_CRITICAL, false, 0},
 	{"__kmpc_critical", RING_LOCK_CRITICAL, false, 0},
-	{"__kmpc_critical_with_hint", RING_LOCK_CRITICAL, true, COOKIE_RDX},
+	{"__kmpc_critical_with_hint", RING_LOCK_CRITICAL, true, 2},
 	{"omp_set_lock", RING_LOCK_OMP, false, 0},
 	{"omp_set_lock_", RING_LOCK_OMP, false, 0},
-	{"__kmpc_set_lock", RING_LOCK_OMP, true, COOKIE_RDX},
+	{"__kmpc_set_lock", RING_LOCK_OMP, true, 2},
 	{"omp_set_nest_lock", RING_LOCK_OMP, false, 0},
 	{"omp_set_nest_lock_", RING_LOCK_OMP, false, 0},
-	{"__kmpc_set_nest_lock", RING_LOCK_OMP, true, COOKIE_RDX},
+	{"__kmpc_set_nest_lock", RING_LOCK_OMP, true, 2},
 	{"GOMP_ordered_start", RING_LOCK_ORDERED, false, 0},
-	{"__kmpc_ordered", RING_LOCK_ORDERED, true, COOKIE_REG_NONE},
+	{"__kmpc_ordered", RING_LOCK_ORDERED, true, NO_ARGUMENT},
 	{"GOMP_doacross_wait", RING_LOCK_DOACROSS, false, 0},
 	{"GOMP_doacross_ull_wait", RING_LOCK_DOACROSS, false, 0},
-	{"__kmpc_doacross_wait", RING_LOCK_DOACROSS, true, COOKIE_REG_NONE},
-	{"GOMP_atomic_start", RING_LOCK_ATOMIC, true, COOKIE_REG_NONE},
-	{"__kmpc_atomic_start", RING_LOCK_ATOMIC, true, COOKIE_REG_NONE},
+	{"__kmpc_doacross_wait", RING_LOCK_DOACROSS, true, NO_ARGUMENT},
+	{"GOMP_atomic_start", RING_LOCK_ATOMIC, true, NO_ARGUMENT},
+	{"__kmpc_atomic_start", RING_LOCK_ATOMIC, true, NO_ARGUMENT},
 };
 
 /*
@@ -46,14 +48,14 @@ static size_t entry_jump(const struct planner *planner, const struct code_range 
 
 		if (in->emulated)
 			return i;
-		if (in->flow != FLOW_NEXT || in->id == X86_INS_PUSH || in->id == X86_INS_POP)
+		if (in->flow != FLOW_NEXT || in->op == CODE_PUSH || in->op == CODE_POP ||
+		    insn__writes(in, code__arch(planner->code)->link))
 			break;
-		if (!insn__writes(in, X86_REG_RSP))
+		if (!insn__writes(in, CODE_REG_SP))
 			continue;
-		if (in->id != X86_INS_SUB || in->operand[1].type != X86_OP_IMM || in->operand[1].value < 0 ||
-		    in->operand[1].value > 4096)
+		if (in->op != CODE_SUB || in->stack < 0 || in->stack > 4096)
 			break;
-		*depth += (int)in->operand[1].value;
+		*depth += in->stack;
 	}
 	*depth = 0;
 	return f->first;
@@ -81,7 +83,9 @@ int plan_libomp_locks__find(struct planner *planner)
 			     &(struct point_spec){.insn = insn,
 						  .entry_cookie =
 							  cookie__make(RING_LOCK_WAIT, COOKIE_ALWAYS, 0,
-								       locks[i].where, COOKIE_REG_NONE,
+								       locks[i].where == NO_ARGUMENT ? COOKIE_REG_NONE
+													     : planner__argument(planner, locks[i].where),
+								       COOKIE_REG_NONE,
 								       locks[i].inner ? LIBOMP_LOCK_INNER
 										      : LIBOMP_LOCK_OUTER,
 								       0, depth),

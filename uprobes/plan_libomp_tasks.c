@@ -21,11 +21,6 @@ static const struct code_insn *at(const struct planner *planner, size_t i)
 	return code__at(planner->code, i);
 }
 
-static bool is_reg(const struct code_operand *o, uint16_t reg)
-{
-	return o->type == X86_OP_REG && o->reg == reg;
-}
-
 /* The call through a pointer that ends the straight-line code at `from`. */
 static size_t indirect_call(const struct planner *planner, size_t from)
 {
@@ -39,33 +34,34 @@ static size_t indirect_call(const struct planner *planner, size_t from)
 }
 
 /* `mov rdi, [task]` before the call: a body of GCC's code, which takes its data only. */
-static uint16_t data_of(const struct planner *planner, size_t from, size_t call)
+static uint8_t data_of(const struct planner *planner, size_t from, size_t call)
 {
 	for (size_t i = call; i-- > from;) {
 		const struct code_insn *in = at(planner, i);
 
-		if (!insn__writes(in, X86_REG_RDI))
+		if (!insn__writes(in, planner__argument(planner, 0)))
 			continue;
-		return in->id == X86_INS_MOV && in->operand[1].type == X86_OP_MEM &&
-				       in->operand[1].value == 0 && in->operand[1].index == X86_REG_INVALID &&
-				       in->operand[1].segment == X86_REG_INVALID
+		return in->op == CODE_COPY && in->operand[1].type == OPERAND_MEMORY &&
+				       in->operand[1].value == 0 && in->operand[1].index == CODE_REG_NONE &&
+				       !in->operand[1].thread
 			       ? in->operand[1].reg
-			       : X86_REG_INVALID;
+			       : CODE_REG_NONE;
 	}
-	return X86_REG_INVALID;
+	return CODE_REG_NONE;
 }
 
 /* rsi = task and edi = the thread's number before the call: a body of clang's code. */
-static bool passes_task(const struct planner *planner, size_t from, size_t call, uint16_t task)
+static bool passes_task(const struct planner *planner, size_t from, size_t call, uint8_t task)
 {
-	bool passed = task == X86_REG_RSI, thread = false;
+	uint8_t second = planner__argument(planner, 1);
+	bool passed = task == second, thread = false;
 
 	for (size_t i = from; i < call; i++) {
 		const struct code_insn *in = at(planner, i);
 
-		if (insn__writes(in, X86_REG_RSI))
-			passed = in->id == X86_INS_MOV && is_reg(&in->operand[1], task);
-		thread |= insn__writes(in, X86_REG_RDI);
+		if (insn__writes(in, second))
+			passed = in->op == CODE_COPY && operand__is(&in->operand[1], task);
+		thread |= insn__writes(in, planner__argument(planner, 0));
 	}
 	return passed && thread;
 }
@@ -73,7 +69,7 @@ static bool passes_task(const struct planner *planner, size_t from, size_t call,
 struct body_calls {
 	size_t branch; /* which of the two calls */
 	size_t calls[2];
-	uint16_t task;
+	uint8_t task;
 	int flags_at; /* of the task's flags, from the task; 0 unknown */
 };
 
@@ -91,9 +87,9 @@ static bool is_body_choice(const struct planner *planner, size_t branch, struct 
 			return false;
 	}
 	for (int k = 0; k < 2; k++) {
-		uint16_t task = data_of(planner, way[k], out->calls[k]);
+		uint8_t task = data_of(planner, way[k], out->calls[k]);
 
-		if (task == X86_REG_INVALID || planner__cookie_reg(task) == COOKIE_REG_NONE ||
+		if (task == CODE_REG_NONE || planner__cookie_reg(task) == COOKIE_REG_NONE ||
 		    !passes_task(planner, way[!k], out->calls[!k], task))
 			continue;
 		out->branch = branch;
@@ -108,15 +104,15 @@ static int find_flags(const struct planner *planner, const struct body_calls *bo
 {
 	for (size_t i = body->branch; i-- > 0 && body->branch - i < 4;) {
 		const struct code_insn *in = at(planner, i);
-		uint16_t base = in->operand[0].reg;
+		uint8_t base = in->operand[0].reg;
 		int64_t displacement = in->operand[0].value;
 
 		if (in->flow != FLOW_NEXT)
 			return 0;
-		if (in->id != X86_INS_TEST)
+		if (in->op != CODE_TEST)
 			continue;
-		if (in->operand[0].type != X86_OP_MEM || in->operand[1].type != X86_OP_IMM ||
-		    in->operand[0].index != X86_REG_INVALID)
+		if (in->operand[0].type != OPERAND_MEMORY || in->operand[1].type != OPERAND_VALUE ||
+		    in->operand[0].index != CODE_REG_NONE)
 			return 0;
 		if (in->operand[1].value == NATIVE_MASK)
 			displacement -= NATIVE_BYTE;
@@ -126,8 +122,8 @@ static int find_flags(const struct planner *planner, const struct body_calls *bo
 			return displacement < 0 && displacement % 4 == 0 ? (int)displacement : 0;
 		/* Of a register that was made from the function's second argument: lea base, [rsi - n] */
 		for (size_t k = i; k-- > 0 && i - k < 400;)
-			if (at(planner, k)->id == X86_INS_LEA && is_reg(&at(planner, k)->operand[0], base))
-				return at(planner, k)->operand[1].reg == X86_REG_RSI &&
+			if (at(planner, k)->op == CODE_ADDRESS && operand__is(&at(planner, k)->operand[0], base))
+				return at(planner, k)->operand[1].reg == planner__argument(planner, 1) &&
 						       (displacement += at(planner, k)->operand[1].value) <
 							       0 &&
 						       displacement % 4 == 0
@@ -175,8 +171,8 @@ static int find_bodies(struct planner *planner, struct body_calls *body)
 		*body = candidate;
 		found++;
 		snprintf(reads, sizeof(reads), "%s = task, [%s+8] = body",
-			 cookie_reg__name(planner__cookie_reg(body->task)),
-			 cookie_reg__name(planner__cookie_reg(body->task)));
+			 planner__reg_name(planner, body->task),
+			 planner__reg_name(planner, body->task));
 		planner__add(planner,
 			     &(struct point_spec){.insn = i,
 						  .entry_cookie =
@@ -298,30 +294,30 @@ static bool is_enqueuer(const struct planner *planner, const struct starts *star
 			size_t invoke)
 {
 	struct code_range f = starts__around(starts, planner, function);
-	uint16_t task = X86_REG_INVALID;
+	uint8_t task = CODE_REG_NONE;
 
 	for (size_t i = f.first; i < f.end; i++) {
 		const struct code_insn *in = at(planner, i);
 		size_t callee = in->flow == FLOW_CALL ? libomp__callee(planner, i) : CODE_NONE;
 
-		if (task == X86_REG_INVALID) {
+		if (task == CODE_REG_NONE) {
 			/* kept in a register before anything else happens */
 			if (in->flow != FLOW_NEXT || i > f.first + 24)
 				return false;
-			if (in->id == X86_INS_MOV && in->operand[0].type == X86_OP_REG &&
-			    is_reg(&in->operand[1], X86_REG_RDX))
+			if (in->op == CODE_COPY && in->operand[0].type == OPERAND_REG &&
+			    operand__is(&in->operand[1], planner__argument(planner, 2)))
 				task = in->operand[0].reg;
 			continue;
 		}
-		if (insn__writes(in, task) && in->id != X86_INS_POP)
+		if (insn__writes(in, task) && in->op != CODE_POP)
 			return false;
 		if (callee == CODE_NONE ||
 		    (callee != invoke && !calls(planner, starts__around(starts, planner, callee), invoke)))
 			continue;
 		for (size_t k = i; k-- > f.first && at(planner, k)->flow == FLOW_NEXT;)
-			if (insn__writes(at(planner, k), X86_REG_RSI))
-				return at(planner, k)->id == X86_INS_MOV &&
-				       is_reg(&at(planner, k)->operand[1], task);
+			if (insn__writes(at(planner, k), planner__argument(planner, 1)))
+				return at(planner, k)->op == CODE_COPY &&
+				       operand__is(&at(planner, k)->operand[1], task);
 	}
 	return false;
 }
@@ -449,19 +445,18 @@ static void find_fulfill(struct planner *planner)
 	first = f.first;
 	for (int depth = 0; depth < 3; depth++) {
 		size_t next = CODE_NONE;
-		uint16_t event = X86_REG_RDI;
+		uint8_t first_argument = planner__argument(planner, 0), event = first_argument;
 
 		for (size_t i = first; i < code__count(planner->code) && i < first + 40; i++) {
 			const struct code_insn *in = at(planner, i);
 
-			if (in->id == X86_INS_MOV && is_reg(&in->operand[1], X86_REG_RDI) &&
-			    in->operand[0].type == X86_OP_REG)
+			if (in->op == CODE_COPY && operand__is(&in->operand[1], first_argument) &&
+			    in->operand[0].type == OPERAND_REG)
 				event = in->operand[0].reg;
-			if (in->id == X86_INS_MOV && in->operand[0].type == X86_OP_REG &&
-			    reg__wide(in->operand[0].reg) == in->operand[0].reg &&
-			    in->operand[1].type == X86_OP_MEM &&
-			    (in->operand[1].reg == event || in->operand[1].reg == X86_REG_RDI) &&
-			    in->operand[1].segment == X86_REG_INVALID && in->operand[1].value >= 8 &&
+			if (in->op == CODE_COPY && in->operand[0].type == OPERAND_REG && in->operand[0].wide &&
+			    in->operand[1].type == OPERAND_MEMORY &&
+			    (in->operand[1].reg == event || in->operand[1].reg == first_argument) &&
+			    !in->operand[1].thread && in->operand[1].value >= 8 &&
 			    in->operand[1].value <= 64 && in->operand[1].value % 8 == 0) {
 				libomp__add_span(planner,
 						 &(struct libomp_span){.function = "omp_fulfill_event",

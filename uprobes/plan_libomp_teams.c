@@ -23,7 +23,7 @@ struct thread_layout {
 static bool decode_field(const struct planner *planner, const char *function, struct thread_layout *threads,
 			 int64_t *field)
 {
-	uint16_t reg = X86_REG_INVALID;
+	uint8_t reg = CODE_REG_NONE;
 	struct code_range f;
 	bool indexed = false;
 
@@ -33,17 +33,17 @@ static bool decode_field(const struct planner *planner, const char *function, st
 		const struct code_insn *in = code__at(planner->code, i);
 		const struct code_operand *to = &in->operand[0], *from = &in->operand[1];
 
-		if (in->operand_count < 2 || to->type != X86_OP_REG || from->type != X86_OP_MEM ||
-		    (in->id != X86_INS_MOV && in->id != X86_INS_LEA))
+		if (in->operand_count < 2 || to->type != OPERAND_REG || from->type != OPERAND_MEMORY ||
+		    (in->op != CODE_COPY && in->op != CODE_ADDRESS))
 			continue;
-		if (from->reg == X86_REG_RIP && from->segment == X86_REG_INVALID) {
-			threads->variable = in->address + in->size + (uint64_t)from->value;
-			threads->derefs = in->id == X86_INS_LEA ? 0 : 1;
+		if (operand__is_at(from, CODE_REG_PC)) {
+			threads->variable = (uint64_t)from->value;
+			threads->derefs = in->op == CODE_ADDRESS ? 0 : 1;
 			reg = to->reg;
 			indexed = false;
 			continue;
 		}
-		if (reg == X86_REG_INVALID || from->reg != reg || in->id != X86_INS_MOV)
+		if (reg == CODE_REG_NONE || from->reg != reg || in->op != CODE_COPY)
 			continue;
 		reg = to->reg;
 		if (indexed) {
@@ -52,7 +52,7 @@ static bool decode_field(const struct planner *planner, const char *function, st
 		}
 		if (from->value)
 			return false;
-		indexed = from->index != X86_REG_INVALID;
+		indexed = from->index != CODE_REG_NONE;
 		threads->derefs += !indexed;
 	}
 	return false;
@@ -142,9 +142,10 @@ static size_t body_call(const struct planner *planner, const struct code_range *
 
 		if (in->flow != FLOW_CALL || in->target)
 			continue;
-		if (to->type == X86_OP_REG ? !insn__writes(in, to->reg)
-					   : to->type == X86_OP_MEM && to->index == X86_REG_INVALID &&
-						     (to->reg == X86_REG_RBP || to->reg == X86_REG_RSP))
+		if (to->type == OPERAND_REG
+			    ? !insn__writes(in, to->reg)
+			    : operand__is_at(to, CODE_REG_SP) ||
+				      operand__is_at(to, code__arch(planner->code)->frame_pointer))
 			return i;
 	}
 	for (size_t i = end; end != CODE_NONE && i-- > f->first && end - i < 8;)
@@ -180,7 +181,7 @@ static const char *find_gomp(struct planner *planner, const struct thread_layout
 			missing = name;
 			continue;
 		}
-		reg = code__at(planner->code, call)->operand[0].type == X86_OP_REG
+		reg = code__at(planner->code, call)->operand[0].type == OPERAND_REG
 			      ? planner__cookie_reg(code__at(planner->code, call)->operand[0].reg)
 			      : COOKIE_REG_NONE;
 		libomp__add_span(planner,
@@ -232,10 +233,9 @@ static void find_league(struct planner *planner, const struct thread_layout *thr
 	for (size_t i = f.first; i < f.end; i++) {
 		const struct code_insn *in = code__at(planner->code, i);
 
-		if (in->id == X86_INS_LEA && in->operand[0].reg == X86_REG_R9 &&
-		    in->operand[1].reg == X86_REG_RIP)
-			master = code__find(planner->code,
-					    in->address + in->size + (uint64_t)in->operand[1].value);
+		if (in->op == CODE_ADDRESS && operand__is(&in->operand[0], planner__argument(planner, 5)) &&
+		    in->operand[1].reg == CODE_REG_PC)
+			master = code__find(planner->code, (uint64_t)in->operand[1].value);
 		if (in->flow == FLOW_CALL && libomp__callee(planner, i) == fork.first)
 			break;
 	}

@@ -89,8 +89,8 @@ static void add_outer(struct planner *planner, const char *function, bool has_so
 							.b = has_source});
 }
 
-/* xor of the register with itself among the instructions before the call: a NULL or 0 is passed. */
-static bool passes_zero(const struct planner *planner, size_t call, uint16_t reg)
+/* The register is made 0 among the instructions before the call: a NULL or 0 is passed. */
+static bool passes_zero(const struct planner *planner, size_t call, uint8_t reg)
 {
 	for (size_t i = call; i-- > 0 && call - i < 12;) {
 		const struct code_insn *in = code__at(planner->code, i);
@@ -98,8 +98,11 @@ static bool passes_zero(const struct planner *planner, size_t call, uint16_t reg
 		if (in->flow != FLOW_NEXT)
 			return false;
 		if (insn__writes(in, reg))
-			return in->id == X86_INS_XOR && in->operand[1].type == X86_OP_REG &&
-			       reg__wide(in->operand[1].reg) == reg;
+			return (in->op == CODE_XOR && in->operand[1].type == OPERAND_REG &&
+				in->operand[1].reg == reg) ||
+			       (in->op == CODE_COPY && (in->operand[1].type == OPERAND_VALUE
+								? in->operand[1].value == 0
+								: in->operand[1].reg == CODE_REG_ZERO));
 	}
 	return false;
 }
@@ -111,8 +114,8 @@ static size_t find_barrier(const struct planner *planner, const struct code_rang
 
 	for (size_t i = f->first; i < f->end; i++)
 		if (code__at(planner->code, i)->flow == FLOW_CALL &&
-		    libomp__callee(planner, i) != CODE_NONE && passes_zero(planner, i, X86_REG_R8) &&
-		    passes_zero(planner, i, X86_REG_R9))
+		    libomp__callee(planner, i) != CODE_NONE && passes_zero(planner, i, planner__argument(planner, 4)) &&
+		    passes_zero(planner, i, planner__argument(planner, 5)))
 			barrier = libomp__callee(planner, i);
 	return barrier;
 }

@@ -173,9 +173,9 @@ static size_t second_push(const struct planner *planner, const struct code_range
 	for (size_t i = f->first; i < f->end && i < f->first + 8; i++) {
 		const struct code_insn *in = code__at(planner->code, i);
 
-		if (in->id == X86_INS_PUSH && in->emulated && pushes++ == 1)
+		if (in->op == CODE_PUSH && in->emulated && pushes++ == 1)
 			return i;
-		if (in->flow != FLOW_NEXT || (in->id != X86_INS_PUSH && insn__writes(in, X86_REG_RSP)))
+		if (in->flow != FLOW_NEXT || (in->op != CODE_PUSH && insn__writes(in, CODE_REG_SP)))
 			break;
 	}
 	return CODE_NONE;

@@ -45,13 +45,22 @@ static uint64_t only_target(const struct planner *planner, const struct code_ran
 	return found;
 }
 
-/* Whether the function's result is used as "0: a chunk was taken": `call; test eax, eax; sete al`. */
+/* `test eax, eax; sete al` */
+static bool sets_if_zero(const struct planner *planner, size_t test)
+{
+	const struct code_insn *in = code__at(planner->code, test);
+
+	return (in->op == CODE_TEST || (in->op == CODE_COMPARE && in->operand[1].type == OPERAND_VALUE &&
+					in->operand[1].value == 0)) &&
+	       code__at(planner->code, test + 1)->op == CODE_IF_EQUAL;
+}
+
+/* Whether the function's result is used as "0: a chunk was taken": the caller returns whether it was 0. */
 static bool is_negated(const struct planner *planner, const struct code_range *f)
 {
 	for (size_t i = f->first; i + 2 < f->end; i++)
 		if (code__at(planner->code, i)->flow == FLOW_CALL)
-			return code__at(planner->code, i + 1)->id == X86_INS_TEST &&
-			       code__at(planner->code, i + 2)->id == X86_INS_SETE;
+			return sets_if_zero(planner, i + 1);
 	return false;
 }
 
@@ -62,8 +71,8 @@ static void add_taker(struct planner *planner, uint64_t address, bool zero_is_ta
 
 	track__entry(planner, code__find(planner->code, address),
 		     TRACK_ARGUMENT_0 | TRACK_ARGUMENT_0 << 1 | TRACK_RETURN, &p);
-	snprintf(reads, sizeof(reads), "[%s], [%s] = bounds, %s, at return", cookie_reg__name(p.argument[0]),
-		 cookie_reg__name(p.argument[1]),
+	snprintf(reads, sizeof(reads), "[%s], [%s] = bounds, %s, at return", planner__reg_name(planner, p.argument[0]),
+		 planner__reg_name(planner, p.argument[1]),
 		 zero_is_taken ? "eax = 0 if there are" : "al = whether there are");
 	planner__add(planner,
 		     &(struct point_spec){.insn = p.insn,
@@ -114,7 +123,7 @@ static void add_next(struct planner *planner, const char *name, const struct cod
 
 	track__entry(planner, f->first, TRACK_ARGUMENT_0 | TRACK_ARGUMENT_0 << 1 | TRACK_RETURN, &p);
 	snprintf(reads, sizeof(reads), "[%s], [%s] = bounds, al = whether there are, at return",
-		 cookie_reg__name(p.argument[0]), cookie_reg__name(p.argument[1]));
+		 planner__reg_name(planner, p.argument[0]), planner__reg_name(planner, p.argument[1]));
 	planner__add(planner,
 		     &(struct point_spec){.insn = p.insn,
 					  .entry_cookie = cookie__make(RING_CHUNK_NEXT, COOKIE_ALWAYS, 0,

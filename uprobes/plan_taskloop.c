@@ -12,6 +12,7 @@ struct taskloop {
 	const char *name;
 	struct code_range f;
 	int64_t fn_offset;
+	int depth; /* from the frame pointer to the stack pointer at the entry */
 };
 
 /* A store to the field of a task that holds its body or, as a pair, body and data. */
@@ -20,9 +21,9 @@ static bool stores_body(const struct planner *planner, size_t from, size_t to, i
 	for (size_t i = from; i < to; i++) {
 		const struct code_insn *in = code__at(planner->code, i);
 
-		if (in->flow == FLOW_NEXT && in->operand_count && in->operand[0].type == X86_OP_MEM &&
-		    in->operand[0].value == fn_offset && in->operand[0].reg != X86_REG_RBP &&
-		    in->operand[0].reg != X86_REG_RSP)
+		if (in->flow == FLOW_NEXT && in->operand_count && in->operand[0].type == OPERAND_MEMORY &&
+		    in->operand[0].value == fn_offset && in->operand[0].reg != CODE_REG_SP &&
+		    in->operand[0].reg != code__arch(planner->code)->frame_pointer)
 			return true;
 	}
 	return false;
@@ -51,13 +52,14 @@ static size_t add_creations(struct planner *planner, const struct taskloop *loop
 		if (create == CODE_NONE || end == CODE_NONE || create == end ||
 		    (loop->fn_offset && !stores_body(planner, end > 48 ? end - 48 : 0, end, loop->fn_offset)))
 			continue;
-		snprintf(reads, sizeof(reads), "%s = task", cookie_reg__name(reg));
+		snprintf(reads, sizeof(reads), "%s = task", planner__reg_name(planner, reg));
 		planner__add(planner, &(struct point_spec){.insn = create,
 							   .entry_cookie = cookie__make(RING_TASK_CREATE,
 											COOKIE_ALWAYS, 0, reg,
 											COOKIE_REG_NONE,
 											COOKIE_OF_TASKLOOP,
-											!loop->fn_offset, 0),
+											!loop->fn_offset,
+											loop->depth),
 							   .event = "taskloop-create",
 							   .function = loop->name,
 							   .reads = reads});
@@ -68,7 +70,7 @@ static size_t add_creations(struct planner *planner, const struct taskloop *loop
 						  .entry_cookie = cookie__make(
 							  RING_TASK_CREATE_END, COOKIE_ALWAYS, 0,
 							  COOKIE_REG_NONE, COOKIE_REG_NONE,
-							  COOKIE_OF_TASKLOOP, 0,
+							  COOKIE_OF_TASKLOOP, (uint32_t)loop->depth / 8,
 							  loop->fn_offset ? (int)loop->fn_offset + 8 : 0),
 						  .event = "taskloop-created",
 						  .function = loop->name,
@@ -102,16 +104,17 @@ static size_t add_undeferred(struct planner *planner, const struct taskloop *loo
 		end = libgomp__next_branch(planner, i + 1);
 		if (end == CODE_NONE)
 			return 0;
-		reg = fn->type == X86_OP_REG ? planner__cookie_reg(fn->reg) : COOKIE_REG_NONE;
+		reg = fn->type == OPERAND_REG ? planner__cookie_reg(fn->reg) : COOKIE_REG_NONE;
 		if (reg == COOKIE_REG_NONE)
 			snprintf(reads, sizeof(reads), "[rbp%+d] = body, [rdi] = bounds", (int)fn->value);
 		else
-			snprintf(reads, sizeof(reads), "%s = body, [rdi] = bounds", cookie_reg__name(reg));
+			snprintf(reads, sizeof(reads), "%s = body, [rdi] = bounds", planner__reg_name(planner, reg));
 		planner__add(planner,
 			     &(struct point_spec){.insn = i,
 						  .entry_cookie = cookie__make(
 							  RING_UNDEFERRED_BEGIN, COOKIE_ALWAYS, 0,
-							  COOKIE_REG_NONE, reg, COOKIE_OF_TASKLOOP, 0,
+							  COOKIE_REG_NONE, reg, COOKIE_OF_TASKLOOP,
+							  (uint32_t)loop->depth / 8,
 							  reg == COOKIE_REG_NONE ? (int)fn->value : 0),
 						  .event = "taskloop-undeferred",
 						  .function = loop->name,
@@ -135,7 +138,8 @@ int plan_taskloop__find(struct planner *planner, int64_t fn_offset)
 		struct taskloop loop = {.name = names[i], .fn_offset = fn_offset};
 
 		if (!planner__function(planner, names[i], &loop.f) ||
-		    !code_paths__has_frame_pointer(planner, &loop.f) || !add_creations(planner, &loop) ||
+		    !code_paths__frame(planner, &loop.f, &loop.depth) ||
+		    loop.depth > 8 * COOKIE_SMALL_MAX || !add_creations(planner, &loop) ||
 		    (fn_offset && !add_undeferred(planner, &loop))) {
 			planner__missing(planner, names[i]);
 			continue;

@@ -47,25 +47,24 @@ static void find_regions(struct planner *planner)
 
 /* Of `a` and `b`, which a loop's end compares: the one that the code between the body's call and there adds
  * 1 to. */
-static uint16_t counter_of(const struct planner *planner, size_t call, size_t compare)
+static uint8_t counter_of(const struct planner *planner, size_t call, size_t compare)
 {
 	const struct code_insn *cmp = code__at(planner->code, compare);
 
 	for (size_t i = compare; i-- > call + 1;) {
 		const struct code_insn *in = code__at(planner->code, i);
-		bool one = in->id == X86_INS_INC ||
-			   (in->id == X86_INS_ADD && in->operand_count == 2 &&
-			    in->operand[1].type == X86_OP_IMM && in->operand[1].value == 1);
+		bool one = in->op == CODE_ADD && in->operand_count >= 2 && in->operand[1].type == OPERAND_VALUE &&
+			   in->operand[1].value == 1;
 
 		for (int k = 0; k < 2; k++) {
-			uint16_t reg = reg__wide(cmp->operand[k].reg);
+			uint8_t reg = cmp->operand[k].reg;
 
-			if (cmp->operand[k].type != X86_OP_REG || !insn__writes(in, reg))
+			if (cmp->operand[k].type != OPERAND_REG || !insn__writes(in, reg))
 				continue;
-			return one && reg__wide(in->operand[0].reg) == reg ? reg : X86_REG_INVALID;
+			return one && in->operand[0].reg == reg ? reg : CODE_REG_NONE;
 		}
 	}
-	return X86_REG_INVALID;
+	return CODE_REG_NONE;
 }
 
 /*
@@ -77,7 +76,7 @@ static bool find_next_team(const struct planner *planner, const struct code_rang
 {
 	size_t call = f->first, jump;
 	const struct code_insn *in;
-	uint16_t number;
+	uint8_t number;
 	int depth;
 
 	while (call < f->end && libgomp__callee(planner, f, call) != CALLEE_BODY)
@@ -86,15 +85,15 @@ static bool find_next_team(const struct planner *planner, const struct code_rang
 		return false;
 	jump = code_paths__loop_end(planner, f, call);
 	depth = jump == CODE_NONE ? -1 : code_paths__depth(planner, f, jump);
-	if (depth < 0 || jump <= call + 1 || code__at(planner->code, jump - 1)->id != X86_INS_CMP)
+	if (depth < 0 || jump <= call + 1 || code__at(planner->code, jump - 1)->op != CODE_COMPARE)
 		return false;
 	number = counter_of(planner, call, jump - 1);
-	if (number == X86_REG_INVALID)
+	if (number == CODE_REG_NONE)
 		return false;
 	in = code__at(planner->code, jump);
 	*next = (struct point_spec){.insn = jump,
 				    .entry_cookie =
-					    cookie__make(RING_TEAM_STARTED, COOKIE_ALWAYS, in->condition,
+					    cookie__make(RING_TEAM_STARTED, COOKIE_ALWAYS, in->test,
 							 planner__cookie_reg(number),
 							 in->target <= code__at(planner->code, call)->address
 								 ? COOKIE_IF_TAKEN
@@ -102,7 +101,7 @@ static bool find_next_team(const struct planner *planner, const struct code_rang
 							 0, 0, depth),
 				    .event = "next-team",
 				    .function = "GOMP_teams_reg",
-				    .reads = cookie_reg__name(planner__cookie_reg(number))};
+				    .reads = planner__reg_name(planner, planner__cookie_reg(number))};
 	return true;
 }
 
@@ -120,9 +119,9 @@ static void find_host_teams(struct planner *planner)
 	planner__add(planner,
 		     &(struct point_spec){.insn = planner__entry_point(planner, f.first, ENTRY_ARGUMENTS),
 					  .entry_cookie = cookie__make(RING_REGION_BEGIN, COOKIE_ALWAYS, 0,
-								       COOKIE_RDI, COOKIE_REG_NONE, 0, 0, 0),
+								       planner__argument(planner, 0), COOKIE_REG_NONE, 0, 0, 0),
 					  .return_cookie = cookie__make(RING_REGION_END, COOKIE_ALWAYS, 0,
-									COOKIE_RDI, COOKIE_REG_NONE, 0, 0, 0),
+									planner__argument(planner, 0), COOKIE_REG_NONE, 0, 0, 0),
 					  .event = "teams-begin/-end",
 					  .function = "GOMP_teams_reg",
 					  .reads = "rdi = body, edx = teams, [rsp] = call site"});
@@ -149,9 +148,8 @@ static int find_team_start(struct planner *planner)
 			team_passed = false;
 		} else if (in->flow == FLOW_CALL) {
 			break;
-		} else if (in->id == X86_INS_MOV && in->operand[0].type == X86_OP_REG &&
-			   in->operand[0].reg == X86_REG_R8 && in->operand[1].type == X86_OP_REG &&
-			   in->operand[1].reg == X86_REG_RAX) {
+		} else if (in->op == CODE_COPY && operand__is(&in->operand[0], planner__argument(planner, 4)) &&
+			   operand__is(&in->operand[1], code__arch(planner->code)->result)) {
 			team_passed = true;
 		}
 	}
@@ -172,87 +170,22 @@ static int find_team_start(struct planner *planner)
 	return 0;
 }
 
-/*
- * A small exported function that reads a field of the block: in a library
- * `mov reg, [rip + GOT]`, which the linker of an executable turns into
- * `mov reg, block`, then `mov ..., fs:[reg + field]`; code that was compiled
- * for executables has `mov ..., fs:[block + field]`.
- */
-static bool decode_tls(const struct planner *planner, const char *name, struct tls_layout *tls,
-		       int64_t *field)
-{
-	struct code_range f;
-	uint16_t base = X86_REG_INVALID;
-
-	if (!planner__function(planner, name, &f))
-		return false;
-	for (size_t i = f.first; i < f.end && i < f.first + 6; i++) {
-		const struct code_insn *in = code__at(planner->code, i);
-		const struct code_operand *from = &in->operand[1];
-
-		if (in->id != X86_INS_MOV || in->operand[0].type != X86_OP_REG)
-			continue;
-		if (from->type == X86_OP_IMM && from->value < 0) {
-			base = in->operand[0].reg;
-			tls->fixed = true;
-			tls->block = from->value;
-		} else if (from->type != X86_OP_MEM) {
-			continue;
-		} else if (from->reg == X86_REG_RIP && from->segment == X86_REG_INVALID) {
-			base = in->operand[0].reg;
-			tls->fixed = false;
-			tls->got = in->address + in->size + (uint64_t)from->value;
-		} else if (from->segment == X86_REG_FS && from->index == X86_REG_INVALID &&
-			   base != X86_REG_INVALID && from->reg == base) {
-			*field = from->value;
-			return true;
-		} else if (from->segment == X86_REG_FS && from->index == X86_REG_INVALID &&
-			   from->reg == X86_REG_INVALID && from->value < 0) {
-			tls->fixed = true;
-			tls->block = 0;
-			*field = from->value;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Relative to one block. */
-bool libgomp__find_tls(const struct planner *planner, struct tls_layout *tls)
-{
-	struct tls_layout other = {0};
-
-	if (!decode_tls(planner, "omp_get_num_threads", tls, &tls->team) ||
-	    !decode_tls(planner, "omp_get_thread_num", &other, &tls->number) || other.fixed != tls->fixed ||
-	    (tls->fixed ? other.block != tls->block : other.got != tls->got))
-		return false;
-	if (tls->fixed && tls->team < 0) {
-		int64_t low = tls->team < tls->number ? tls->team : tls->number;
-
-		tls->block += low;
-		tls->team -= low;
-		tls->number -= low;
-	}
-	return tls->team >= 0 && tls->team <= COOKIE_SMALL_MAX * 4 && tls->team % 4 == 0 &&
-	       tls->number >= 0 && tls->number <= COOKIE_SMALL_MAX * 4 && tls->number % 4 == 0;
-}
-
 #define WORKER_WINDOW 6 /* instructions between a worker's call of the body and what belongs to it */
 
-static void add_member_begin(struct planner *planner, size_t insn, uint32_t when, uint16_t fn,
+static void add_member_begin(struct planner *planner, size_t insn, uint32_t when, uint8_t fn,
 			     const struct tls_layout *tls)
 {
 	const struct code_insn *in = code__at(planner->code, insn);
 	uint32_t reg = planner__cookie_reg(fn);
 	char reads[64];
 
-	snprintf(reads, sizeof(reads), "%s = body, fs:[+0x%x] = team, fs:[+0x%x] = number",
-		 cookie_reg__name(reg), (unsigned)tls->team, (unsigned)tls->number);
+	snprintf(reads, sizeof(reads), "%s = body, tls[+0x%x] = team, tls[+0x%x] = number",
+		 planner__reg_name(planner, reg), (unsigned)tls->team, (unsigned)tls->number);
 	planner__add(planner,
 		     &(struct point_spec){.insn = insn,
 					  .entry_cookie = cookie__make(
-						  RING_MEMBER_BEGIN, when, in->condition,
-						  tls->fixed ? COOKIE_RAX : COOKIE_REG_NONE, reg,
+						  RING_MEMBER_BEGIN, when, in->test,
+						  tls->fixed ? 0 : COOKIE_REG_NONE, reg,
 						  (uint32_t)tls->team / 4, (uint32_t)tls->number / 4,
 						  tls->fixed ? (int)tls->block
 							     : (int)(int64_t)(tls->got - in->address)),
@@ -268,13 +201,13 @@ static void add_member_begin(struct planner *planner, size_t insn, uint32_t when
  */
 static void add_worker(struct planner *planner, size_t call, const struct tls_layout *tls)
 {
-	uint16_t fn = code__at(planner->code, call)->operand[0].reg;
+	uint8_t fn = code__at(planner->code, call)->operand[0].reg;
 	size_t first = call;
 
 	while (first > 0 && code__at(planner->code, first - 1)->flow == FLOW_NEXT &&
 	       !insn__writes(code__at(planner->code, first - 1), fn))
 		first--;
-	if (first > 0) {
+	if (first > 0 && !code__at(planner->code, call)->emulated) {
 		const struct code_insn *before = code__at(planner->code, first - 1);
 		uint64_t low = code__at(planner->code, first)->address;
 		uint64_t high = code__at(planner->code, call)->address;
@@ -315,7 +248,7 @@ static bool is_barrier(const struct planner *planner, size_t first)
 	for (size_t i = first; i < code__count(planner->code) && i < first + 12; i++) {
 		const struct code_insn *in = code__at(planner->code, i);
 
-		if (in->lock && in->operand[0].type == X86_OP_MEM && in->operand[0].reg == X86_REG_RDI)
+		if (in->lock && (in->flow == FLOW_CALL || operand__is_at(&in->operand[0], planner__argument(planner, 0))))
 			return true;
 		if (in->flow != FLOW_NEXT)
 			return false;
@@ -343,7 +276,10 @@ static int add_region_end(struct planner *planner, uint64_t barrier)
 						  .entry_cookie =
 							  cookie__make(RING_WAIT_BEGIN, COOKIE_ALWAYS, 0,
 								       COOKIE_REG_NONE, COOKIE_REG_NONE,
-								       RING_WAIT_REGION_END, 1, 0),
+								       RING_WAIT_REGION_END,
+								       code__arch(planner->code)->link ==
+									       CODE_REG_NONE,
+								       0),
 						  .event = "region-end-wait",
 						  .function = "caller of the barrier",
 						  .reads = "-"});
@@ -364,7 +300,7 @@ static bool calls_saved_register(const struct planner *planner, size_t call)
 {
 	const struct code_insn *in = code__at(planner->code, call);
 
-	if (in->flow != FLOW_CALL || in->operand[0].type != X86_OP_REG ||
+	if (in->flow != FLOW_CALL || in->operand[0].type != OPERAND_REG ||
 	    insn__writes(in, in->operand[0].reg))
 		return false;
 	for (size_t i = call; i > 0 && call - i < WORKER_WINDOW; i--) {
@@ -372,8 +308,8 @@ static bool calls_saved_register(const struct planner *planner, size_t call)
 
 		if (before->flow != FLOW_NEXT || insn__writes(before, in->operand[0].reg))
 			return false;
-		if (insn__writes(before, X86_REG_RDI))
-			return before->id == X86_INS_MOV && before->operand[1].type == X86_OP_REG;
+		if (insn__writes(before, planner__argument(planner, 0)))
+			return before->op == CODE_COPY && before->operand[1].type == OPERAND_REG;
 	}
 	return false;
 }
@@ -394,7 +330,7 @@ static uint64_t barrier_after(const struct planner *planner, size_t call)
 		}
 		if (in->flow != FLOW_NEXT)
 			return 0;
-		argument |= insn__writes(in, X86_REG_RDI);
+		argument |= insn__writes(in, planner__argument(planner, 0));
 	}
 	return 0;
 }

@@ -21,15 +21,16 @@ static bool calls_bodies(const struct planner *planner, const struct code_range 
 }
 
 /* As planner__entry_point, where only the first argument must still be in place. */
-static size_t entry_with_rdi(const struct planner *planner, const struct code_range *f)
+static size_t entry_with_first(const struct planner *planner, const struct code_range *f)
 {
 	for (size_t i = f->first; i < f->end && i < f->first + 16; i++) {
 		const struct code_insn *in = code__at(planner->code, i);
 
 		if (in->emulated && in->flow != FLOW_CALL)
 			return i;
-		if (in->flow != FLOW_NEXT || in->id == X86_INS_POP || insn__writes(in, X86_REG_RSP) ||
-		    insn__writes(in, X86_REG_RDI))
+		if (in->flow != FLOW_NEXT || insn__writes(in, CODE_REG_SP) ||
+		    insn__writes(in, code__arch(planner->code)->link) ||
+		    insn__writes(in, planner__argument(planner, 0)))
 			break;
 	}
 	return f->first;
@@ -88,7 +89,7 @@ static bool add_without_return_probe(struct planner *planner, const struct code_
 		     &(struct point_spec){.insn = begin,
 					  .entry_cookie =
 						  cookie__make(RING_WAIT_BEGIN, COOKIE_ALWAYS,
-							       code__at(planner->code, begin)->condition,
+							       code__at(planner->code, begin)->test,
 							       COOKIE_REG_NONE, over, wait, 0, depth),
 					  .event = event,
 					  .function = function,
@@ -100,7 +101,7 @@ static bool add_without_return_probe(struct planner *planner, const struct code_
 					     .insn = exits[i].insn,
 					     .entry_cookie = cookie__make(
 						     RING_WAIT_END, exits[i].when,
-						     code__at(planner->code, exits[i].insn)->condition,
+						     code__at(planner->code, exits[i].insn)->test,
 						     COOKIE_REG_NONE, COOKIE_REG_NONE, wait, 0,
 						     depths[i] + 8),
 					     .event = "wait-end",
@@ -202,7 +203,7 @@ static void find_taskwait_depend(struct planner *planner)
 		return;
 	}
 	planner__add(planner,
-		     &(struct point_spec){.insn = entry_with_rdi(planner, &f),
+		     &(struct point_spec){.insn = entry_with_first(planner, &f),
 					  .entry_cookie =
 						  libgomp__cookie(RING_WAIT_BEGIN, RING_WAIT_TASKWAIT_DEPEND),
 					  .return_cookie =
@@ -250,17 +251,17 @@ static bool find_depend_wait(struct planner *planner)
 		return false;
 	inner.first = code__find(planner->code, target);
 	inner.end = code__count(planner->code);
-	at = entry_with_rdi(planner, &inner);
+	at = entry_with_first(planner, &inner);
 	distance =
 		(int64_t)(code__at(planner->code, call + 1)->address - code__at(planner->code, at)->address);
 	planner__add(planner,
 		     &(struct point_spec){.insn = at,
 					  .entry_cookie =
-						  cookie__make(RING_WAIT_BEGIN, COOKIE_ALWAYS, 0, COOKIE_RBP,
+						  cookie__make(RING_WAIT_BEGIN, COOKIE_ALWAYS, 0, 0,
 							       COOKIE_REG_NONE, RING_WAIT_TASKWAIT_DEPEND, 0,
 							       (int)distance),
-					  .return_cookie = cookie__make(RING_WAIT_END, COOKIE_ALWAYS, 0,
-									COOKIE_RBP, COOKIE_REG_NONE,
+					  .return_cookie = cookie__make(RING_WAIT_END, COOKIE_ALWAYS, 0, 0,
+									COOKIE_REG_NONE,
 									RING_WAIT_TASKWAIT_DEPEND, 0, 0),
 					  .event = "depend-wait",
 					  .function = "gomp_task_maybe_wait_for_dependencies",
@@ -295,6 +296,39 @@ static void find_cancel(struct planner *planner)
 }
 
 /*
+ * Whether the jump depends on whether a byte of what the first argument points
+ * to is 0; *when: on that it is not. *home: a register that has the argument there.
+ */
+static bool tests_byte_of_first(const struct planner *planner, const struct code_range *f, size_t jump,
+				uint32_t *when, struct code_operand *home)
+{
+	const struct code_insn *in = code__at(planner->code, jump), *test = code__at(planner->code, jump - 1);
+	struct code_operand base = {.type = OPERAND_REG, .index = CODE_REG_NONE, .wide = true};
+	uint8_t first = planner__argument(planner, 0);
+	bool if_set;
+
+	if (in->flow != FLOW_BRANCH || !in->emulated)
+		return false;
+	if (in->test & COOKIE_TEST_REGISTER) { /* a load, then the test of the register */
+		if (test->operand_count < 2 || test->operand[0].type != OPERAND_REG ||
+		    test->operand[0].reg != (in->test & 31) ||
+		    test->operand[1].type != OPERAND_MEMORY)
+			return false;
+		base.reg = test->operand[1].reg;
+		if_set = in->test & COOKIE_TEST_SET;
+	} else {
+		if (test->op != CODE_COMPARE || test->operand[0].type != OPERAND_MEMORY ||
+		    (in->test | 1) != 5)
+			return false;
+		base.reg = test->operand[0].reg;
+		if_set = in->test == 5;
+	}
+	*when = if_set ? COOKIE_IF_TAKEN : COOKIE_IF_NOT_TAKEN;
+	return base.reg < CODE_REG_SP && code_paths__is_argument(planner, f, jump - 1, &base, first) &&
+	       code_paths__argument_home(planner, f, jump, first, false, home) && home->type == OPERAND_REG;
+}
+
+/*
  * An event handle is the address of its task. Undeferred ones, told by a byte
  * of the task at the first jump, are not recorded: their creator waits for them.
  */
@@ -303,6 +337,8 @@ static void find_fulfill(struct planner *planner)
 	struct code_range f;
 	size_t at;
 	uint32_t when = COOKIE_ALWAYS, condition = 0;
+	struct code_operand home;
+	char reads[64];
 
 	if (!planner__function(planner, "omp_fulfill_event", &f)) {
 		planner__missing(planner, "omp_fulfill_event");
@@ -310,27 +346,26 @@ static void find_fulfill(struct planner *planner)
 	}
 	for (at = f.first + 1; at < f.end && at < f.first + 16; at++) {
 		const struct code_insn *in = code__at(planner->code, at);
-		const struct code_insn *test = code__at(planner->code, at - 1);
 
-		if (in->flow == FLOW_BRANCH && in->emulated && test->id == X86_INS_CMP &&
-		    test->operand[0].type == X86_OP_MEM && test->operand[0].reg == X86_REG_RDI &&
-		    (in->condition | 1) == 5) {
-			when = in->condition == 5 ? COOKIE_IF_TAKEN : COOKIE_IF_NOT_TAKEN;
-			condition = in->condition;
+		if (tests_byte_of_first(planner, &f, at, &when, &home)) {
+			condition = in->test;
 			break;
 		}
-		if (in->flow != FLOW_NEXT || insn__writes(in, X86_REG_RDI))
+		if (in->flow != FLOW_NEXT)
 			break;
 	}
-	if (when == COOKIE_ALWAYS)
+	if (when == COOKIE_ALWAYS) {
 		at = planner__entry_point(planner, f.first, ENTRY_ARGUMENTS);
+		home.reg = planner__argument(planner, 0);
+	}
+	snprintf(reads, sizeof(reads), "%s = task", planner__reg_name(planner, home.reg));
 	planner__add(planner, &(struct point_spec){.insn = at,
 						   .entry_cookie = cookie__make(RING_TASK_FULFILL, when,
-										condition, COOKIE_REG_NONE,
+										condition, home.reg,
 										COOKIE_REG_NONE, 0, 0, 0),
 						   .event = "fulfill",
 						   .function = "omp_fulfill_event",
-						   .reads = "rdi = task"});
+						   .reads = reads});
 }
 
 static void find_group_and_single(struct planner *planner)

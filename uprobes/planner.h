@@ -4,7 +4,7 @@
 #define GRAIND_PLANNER_H
 
 #include "bpf/cookie.h"
-#include "uprobes/disassembly.h"
+#include "uprobes/code_arch.h"
 
 struct planner {
 	const struct elf_image *image;
@@ -55,9 +55,11 @@ enum entry_need {
  */
 size_t planner__entry_point(const struct planner *planner, size_t first, unsigned needs);
 
-/* capstone register -> enum cookie_reg. */
-uint32_t planner__cookie_reg(uint16_t reg);
-const char *cookie_reg__name(uint32_t reg);
+/* A register as a cookie says it; COOKIE_REG_NONE for those that it cannot. */
+uint32_t planner__cookie_reg(uint8_t reg);
+const char *planner__reg_name(const struct planner *planner, uint32_t reg);
+/* The register that holds argument `n` of a function at its entry. */
+uint8_t planner__argument(const struct planner *planner, uint32_t n);
 
 /* libgomp; where bodies cannot be seen in the runtime, both fall back on plan_bodies.c */
 int plan_tasks__find(struct planner *planner);	     /* creations and bodies */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "uprobes/recognise.h"
-#include "uprobes/disassembly.h"
+#include "uprobes/code_arch.h"
 #include "uprobes/runtime_find.h"
 
 #include <errno.h>
@@ -140,25 +140,26 @@ static void narrow(struct comparison *c, uint64_t start, uint64_t end)
 
 static bool same_operand(const struct code_operand *a, const struct code_operand *b)
 {
-	if (a->type != b->type || a->reg != b->reg || a->index != b->index || a->segment != b->segment)
+	if (a->type != b->type || a->reg != b->reg || a->raw != b->raw || a->index != b->index ||
+	    a->thread != b->thread)
 		return false;
-	return a->value == b->value || (a->type == X86_OP_MEM && a->reg == X86_REG_RIP);
+	return a->value == b->value || operand__is_at(a, CODE_REG_PC);
 }
 
 /* In an executable the linker replaces loads of addresses and offsets by the constants. */
 static bool is_relaxed(const struct code_insn *in, const struct code_insn *known)
 {
-	return known->operand_count == 2 && in->operand_count == 2 && known->operand[1].type == X86_OP_MEM &&
-	       known->operand[1].reg == X86_REG_RIP && same_operand(&in->operand[0], &known->operand[0]) &&
-	       (in->operand[1].type == X86_OP_IMM || in->operand[1].reg == X86_REG_RIP) &&
-	       (in->id == X86_INS_MOV || in->id == X86_INS_LEA || in->id == X86_INS_ADD);
+	return known->operand_count == 2 && in->operand_count == 2 && known->operand[1].type == OPERAND_MEMORY &&
+	       known->operand[1].reg == CODE_REG_PC && same_operand(&in->operand[0], &known->operand[0]) &&
+	       (in->operand[1].type == OPERAND_VALUE || in->operand[1].reg == CODE_REG_PC) &&
+	       (in->op == CODE_COPY || in->op == CODE_ADDRESS || in->op == CODE_ADD);
 }
 
 static bool same_insn(const struct code_insn *a, const struct elf_extent *ea, const struct code_insn *b,
 		      const struct elf_extent *eb)
 {
 	if (a->size != b->size || a->address - ea->address != b->address - eb->address ||
-	    a->flow != b->flow || a->condition != b->condition)
+	    a->flow != b->flow || a->test != b->test)
 		return false;
 	if (b->target) {
 		bool inside = b->target - eb->address < eb->size;
@@ -167,7 +168,7 @@ static bool same_insn(const struct code_insn *a, const struct elf_extent *ea, co
 		       (!inside || a->target - ea->address == b->target - eb->address);
 	}
 	if (a->target)
-		return a->flow == FLOW_CALL && b->operand[0].reg == X86_REG_RIP;
+		return a->flow == FLOW_CALL && b->operand[0].reg == CODE_REG_PC;
 	if (a->id == b->id && a->operand_count == b->operand_count) {
 		bool same = true;
 
@@ -371,6 +372,9 @@ int recognise__functions(struct elf_image *image, const char *path, struct uprob
 	char known[PATH_MAX];
 	int r;
 
+	/* Of aarch64's instructions not enough is decoded to tell functions apart by them. */
+	if (elf_image__arch(image) != &code_x86_64)
+		return -ENOENT;
 	if (elf_image__contains(image, RECOGNISE_LIBOMP))
 		runtime = RUNTIME_LIBOMP;
 	else if (elf_image__contains(image, RECOGNISE_LIBGOMP))
@@ -380,7 +384,7 @@ int recognise__functions(struct elf_image *image, const char *path, struct uprob
 	r = runtime_find__system_of(runtime, known, sizeof(known));
 	if (!r)
 		r = elf_image__open(known, &c.known.image, err);
-	if (!r)
+	if (!r && elf_image__arch(c.known.image) == elf_image__arch(image))
 		r = compare(&c, err);
 	close_side(&c.file);
 	close_side(&c.known);

@@ -5,7 +5,7 @@
  */
 #include "uprobes/static_loop.h"
 
-#include "uprobes/disassembly.h"
+#include <capstone/capstone.h>
 
 #include <stdbool.h>
 #include <string.h>
@@ -56,20 +56,21 @@ enum { RAX = 0, RCX = 1, RDX = 2, RSI = 6, RDI = 7, R8 = 8, R11 = 11 }; /* as th
 
 static int number(unsigned reg)
 {
-	static const uint16_t wide[REGISTERS] = {
-		X86_REG_RAX, X86_REG_RCX, X86_REG_RDX, X86_REG_RBX, X86_REG_RSP, X86_REG_RBP,
-		X86_REG_RSI, X86_REG_RDI, X86_REG_R8,  X86_REG_R9,  X86_REG_R10, X86_REG_R11,
-		X86_REG_R12, X86_REG_R13, X86_REG_R14, X86_REG_R15,
+	static const uint16_t names[8][4] = {
+		{X86_REG_RAX, X86_REG_EAX, X86_REG_AX, X86_REG_AL}, {X86_REG_RCX, X86_REG_ECX, X86_REG_CX, X86_REG_CL},
+		{X86_REG_RDX, X86_REG_EDX, X86_REG_DX, X86_REG_DL}, {X86_REG_RBX, X86_REG_EBX, X86_REG_BX, X86_REG_BL},
+		{X86_REG_RSP, X86_REG_ESP, X86_REG_SP, X86_REG_SPL}, {X86_REG_RBP, X86_REG_EBP, X86_REG_BP, X86_REG_BPL},
+		{X86_REG_RSI, X86_REG_ESI, X86_REG_SI, X86_REG_SIL}, {X86_REG_RDI, X86_REG_EDI, X86_REG_DI, X86_REG_DIL},
 	};
-	uint16_t w = reg__wide((uint16_t)reg);
+	static const uint16_t first[4] = {X86_REG_R8, X86_REG_R8D, X86_REG_R8W, X86_REG_R8B};
 
-	if (reg >= X86_REG_R8W && reg <= X86_REG_R15W)
-		return R8 + (int)(reg - X86_REG_R8W);
-	if (reg == X86_REG_EBP || reg == X86_REG_BP || reg == X86_REG_BPL)
-		w = X86_REG_RBP;
-	for (int i = 0; i < REGISTERS; i++)
-		if (w != X86_REG_INVALID && wide[i] == w)
-			return i;
+	for (int i = 0; i < 4; i++)
+		if (reg >= first[i] && reg < first[i] + 8u)
+			return R8 + (int)(reg - first[i]);
+	for (int i = 0; i < 8; i++)
+		for (int k = 0; k < 4; k++)
+			if (names[i][k] == reg)
+				return i;
 	return -1;
 }
 

@@ -1,86 +1,42 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "uprobes/track.h"
 
+#include "uprobes/code_arch.h"
+#include "uprobes/code_paths.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #define ENTRY_WINDOW 24
 
-static const uint16_t passed_in[TRACK_ARGUMENTS] = {X86_REG_RDI, X86_REG_RSI, X86_REG_RDX,
-						    X86_REG_RCX, X86_REG_R8,  X86_REG_R9};
-
-/* Instructions that write nothing but their first operand. */
-static bool is_plain(const struct code_insn *in)
-{
-	switch (in->id) {
-	case X86_INS_ENDBR64:
-	case X86_INS_NOP:
-	case X86_INS_MOV:
-	case X86_INS_MOVABS:
-	case X86_INS_MOVZX:
-	case X86_INS_MOVSX:
-	case X86_INS_MOVSXD:
-	case X86_INS_LEA:
-	case X86_INS_XOR:
-	case X86_INS_AND:
-	case X86_INS_OR:
-	case X86_INS_ADD:
-	case X86_INS_SUB:
-	case X86_INS_CMP:
-	case X86_INS_TEST:
-	case X86_INS_PUSH:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Change of rsp in words, downwards; false when it is not a known number. */
+/* Change of the stack pointer in words, downwards; false when it is not a known number. */
 static bool stack_words(const struct code_insn *in, int *words)
 {
-	bool immediate = in->operand_count == 2 && in->operand[1].type == X86_OP_IMM &&
-			 in->operand[1].value % 8 == 0 && llabs(in->operand[1].value) < 65536;
-
-	*words = 0;
-	if (in->id == X86_INS_PUSH)
-		*words = 1;
-	else if (in->id == X86_INS_POP)
-		*words = -1;
-	else if (in->id == X86_INS_LEAVE)
-		return false;
-	else if (insn__writes(in, X86_REG_RSP)) {
-		if (!immediate || (in->id != X86_INS_SUB && in->id != X86_INS_ADD))
-			return false;
-		*words = (int)(in->operand[1].value / 8) * (in->id == X86_INS_SUB ? 1 : -1);
-	}
-	return true;
+	*words = in->stack == CODE_STACK_UNKNOWN ? 0 : in->stack / 8;
+	return in->stack != CODE_STACK_UNKNOWN && in->stack % 8 == 0;
 }
 
 /* holder[r]: 1 + the argument that register r (enum cookie_reg) holds, 0 none. */
 static void step_registers(const struct code_insn *in, uint8_t *holder)
 {
-	uint32_t to, from;
+	uint8_t before[COOKIE_REG_NONE];
+	struct code_operand to, from;
 
-	if (in->flow != FLOW_NEXT || !in->operand_count || in->operand[0].type != X86_OP_REG ||
-	    in->id == X86_INS_CMP || in->id == X86_INS_TEST || in->id == X86_INS_PUSH)
-		return;
-	to = planner__cookie_reg(reg__wide(in->operand[0].reg));
-	if (to == COOKIE_REG_NONE)
-		return;
-	holder[to] = 0;
-	if (in->id == X86_INS_MOV && in->operand[1].type == X86_OP_REG &&
-	    in->operand[0].reg == reg__wide(in->operand[0].reg)) {
-		from = planner__cookie_reg(in->operand[1].reg);
-		if (from != COOKIE_REG_NONE)
-			holder[to] = holder[from];
-	}
+	memcpy(before, holder, sizeof(before));
+	for (uint8_t r = 0; r < COOKIE_REG_NONE; r++)
+		if (insn__writes(in, r))
+			holder[r] = 0;
+	if (in->flow == FLOW_NEXT && insn__move(in, 0, &to, &from) && to.type == OPERAND_REG && to.wide &&
+	    to.reg < COOKIE_REG_NONE && from.type == OPERAND_REG && from.reg < COOKIE_REG_NONE)
+		holder[to.reg] = before[from.reg];
 }
 
 /* Fills out->argument; false when something needed is in no register (any more). */
-static bool find_arguments(const uint8_t *holder, unsigned needs, struct track_point *out)
+static bool find_arguments(const struct code_arch *arch, const uint8_t *holder, unsigned needs,
+			   struct track_point *out)
 {
 	for (uint32_t a = 0; a < TRACK_ARGUMENTS; a++) {
-		uint32_t home = planner__cookie_reg(passed_in[a]);
+		uint32_t home = arch->argument[a];
 
 		out->argument[a] = COOKIE_REG_NONE;
 		if (holder[home] == a + 1)
@@ -96,28 +52,29 @@ static bool find_arguments(const uint8_t *holder, unsigned needs, struct track_p
 
 void track__entry(const struct planner *planner, size_t first, unsigned needs, struct track_point *out)
 {
+	const struct code_arch *arch = code__arch(planner->code);
 	uint8_t holder[COOKIE_REG_NONE + 1] = {0};
 	int words = 0, change;
 
 	for (uint32_t a = 0; a < TRACK_ARGUMENTS; a++)
-		holder[planner__cookie_reg(passed_in[a])] = (uint8_t)(a + 1);
+		holder[arch->argument[a]] = (uint8_t)(a + 1);
 	for (size_t i = first; i < code__count(planner->code) && i < first + ENTRY_WINDOW; i++) {
 		const struct code_insn *in = code__at(planner->code, i);
 
 		*out = (struct track_point){.insn = i, .words = (uint32_t)words};
-		if (!find_arguments(holder, needs, out) || (needs & TRACK_RETURN && words) || words < 0 ||
-		    words > COOKIE_SMALL_MAX)
+		if (!find_arguments(arch, holder, needs, out) || (needs & TRACK_RETURN && words) || words < 0 ||
+		    words > COOKIE_SMALL_MAX || (words && arch->link != CODE_REG_NONE))
 			break;
 		if (in->emulated && in->flow != FLOW_CALL)
 			return;
-		if (in->flow != FLOW_NEXT || !is_plain(in) || !stack_words(in, &change))
+		if (in->flow != FLOW_NEXT || !in->plain || !stack_words(in, &change) || insn__writes(in, arch->link))
 			break;
 		words += change;
 		step_registers(in, holder);
 	}
 	*out = (struct track_point){.insn = first};
 	for (uint32_t a = 0; a < TRACK_ARGUMENTS; a++)
-		out->argument[a] = planner__cookie_reg(passed_in[a]);
+		out->argument[a] = arch->argument[a];
 }
 
 /* The instructions to which control goes from `i` within the function; calls return. */
@@ -169,7 +126,8 @@ bool track__words(const struct planner *planner, const struct code_range *f, siz
 			}
 		}
 	}
-	ok = ok && seen[insn - f->first] && depth[insn - f->first] >= 0;
+	ok = ok && seen[insn - f->first] &&
+	     code_paths__return_address(planner, f, insn, 8 * depth[insn - f->first]);
 	if (ok)
 		*words = (uint32_t)depth[insn - f->first];
 	free(work);

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* aarch64: what registers.bpf.h says of it. Registers have the numbers that they have in cookies. */
+#ifndef GRAIND_REGISTERS_ARM64_BPF_H
+#define GRAIND_REGISTERS_ARM64_BPF_H
+
+#include "bpf/ring.bpf.h"
+#include "bpf/cookie.h"
+
+#define ARGUMENT_REGISTERS 8
+
+/* Addresses of user space; above them may be a signature (pointer authentication). */
+#define ADDRESS_MASK ((1ull << 48) - 1)
+
+/* One load per case: the verifier refuses a computed offset into the context. */
+#define REG_CASE(n)                                                                                          \
+	case n:                                                                                              \
+		asm volatile("%0 = *(u64 *)(%1 + %2)" : "=r"(v) : "r"(ctx), "i"(8 * (n)));                   \
+		break
+#define REG_CASES(n)                                                                                         \
+	REG_CASE(n);                                                                                         \
+	REG_CASE(n + 1);                                                                                     \
+	REG_CASE(n + 2);                                                                                     \
+	REG_CASE(n + 3);                                                                                     \
+	REG_CASE(n + 4)
+
+static __noinline __u64 reg(struct pt_regs *ctx, __u32 n)
+{
+	__u64 v = 0;
+
+	switch (n) {
+		REG_CASES(0);
+		REG_CASES(5);
+		REG_CASES(10);
+		REG_CASES(15);
+		REG_CASES(20);
+		REG_CASES(25);
+		REG_CASE(30);
+	}
+	return v;
+}
+
+/* Conditions on the flags N, Z, C, V that the jump will see. */
+static __always_inline bool flags_say(__u64 pstate, __u32 condition)
+{
+	bool n = pstate >> 31 & 1, z = pstate >> 30 & 1, c = pstate >> 29 & 1, v = pstate >> 28 & 1, t;
+
+	switch (condition >> 1) {
+	case 0:
+		t = z;
+		break;
+	case 1:
+		t = c;
+		break;
+	case 2:
+		t = n;
+		break;
+	case 3:
+		t = v;
+		break;
+	case 4:
+		t = c && !z;
+		break;
+	case 5:
+		t = n == v;
+		break;
+	case 6:
+		t = !z && n == v;
+		break;
+	default:
+		return true;
+	}
+	return t != (condition & 1);
+}
+
+static __always_inline bool will_jump(struct pt_regs *ctx, __u64 cookie)
+{
+	__u32 test = COOKIE_TEST(cookie), what = test >> 5 & 127;
+	__u64 v;
+
+	if (!COOKIE_TESTS_REGISTER(cookie))
+		return flags_say(ctx->pstate, COOKIE_CC(cookie));
+	v = reg(ctx, test & 31);
+	if (what == COOKIE_TEST_32)
+		v = (__u32)v;
+	else if (what < COOKIE_TEST_64)
+		v = v >> (what & 63) & 1;
+	return !v != !!(test & COOKIE_TEST_SET);
+}
+
+/* Argument `n` of a function at whose entry the thread is, if it is in a register. */
+static __always_inline __u64 arg(struct pt_regs *ctx, __u32 n)
+{
+	switch (n) {
+	case 0:
+		return ctx->regs[0];
+	case 1:
+		return ctx->regs[1];
+	case 2:
+		return ctx->regs[2];
+	case 3:
+		return ctx->regs[3];
+	case 4:
+		return ctx->regs[4];
+	case 5:
+		return ctx->regs[5];
+	case 6:
+		return ctx->regs[6];
+	default:
+		return ctx->regs[7];
+	}
+}
+
+static __always_inline __u64 result(struct pt_regs *ctx)
+{
+	return ctx->regs[0];
+}
+
+static __always_inline __u64 here(struct pt_regs *ctx)
+{
+	return ctx->pc;
+}
+
+static __always_inline __u64 frame_pointer(struct pt_regs *ctx)
+{
+	return ctx->regs[29];
+}
+
+/* As if calls put the return address on the stack: a callee's frame always lies below its caller's. */
+static __always_inline __u64 stack(struct pt_regs *ctx)
+{
+	return ctx->sp - 8;
+}
+
+/* As it was when the thread last got a CPU: 0 for a first thread that never had to wait for one. */
+static __always_inline __u64 thread_pointer(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	return BPF_CORE_READ(task, thread.uw.tp_value);
+}
+
+static __always_inline __u64 frame_caller(struct pt_regs *ctx, __u32 *flags)
+{
+	return user_word(ctx->regs[29] + 8, flags) & ADDRESS_MASK;
+}
+
+/* Where the stack pointer has moved, the function has saved its return address behind its frame pointer. */
+static __always_inline __u64 caller(struct pt_regs *ctx, int depth, __u32 *flags)
+{
+	return depth ? frame_caller(ctx, flags) : ctx->regs[30] & ADDRESS_MASK;
+}
+
+#define SYS_SCHED_YIELD 124
+
+static __always_inline bool yields(struct task_struct *task)
+{
+	struct pt_regs___kernel *user = (struct pt_regs___kernel *)bpf_task_pt_regs(task);
+
+	return user->syscallno == SYS_SCHED_YIELD;
+}
+
+#endif
