@@ -12,6 +12,7 @@
 # make fuzz-plan MINUTES=10  the probe planner on mutated files
 # make fuzz-log, fuzz-trace  the analysis on mutated event logs and traces
 # make lint       formatting, warnings of clang, folder dependencies
+# make ARCH=arm64 sysroot, make ARCH=arm64  builds for arm64 on another machine, into build/arm64
 # V=1 shows the commands. SAN=1 builds with ASan and UBSan into build/san.
 
 # The one list of packages: what building needs, and what the tests need on top.
@@ -35,7 +36,22 @@ Q := @
 say := @printf '  %-8s %s\n'
 endif
 
+# The processor to build for: this machine's, or another of the two with its packages in a tree (make sysroot).
+NATIVE := $(patsubst aarch64,arm64,$(patsubst x86_64,amd64,$(shell uname -m)))
+ARCH := $(NATIVE)
+ifeq ($(ARCH),$(NATIVE))
 CC := gcc
+CXX := g++
+else
+TRIPLET := $(patsubst arm64,aarch64-linux-gnu,$(patsubst amd64,x86_64-linux-gnu,$(ARCH)))
+SYSROOT := build/sysroot-$(ARCH)
+CC := $(TRIPLET)-gcc --sysroot=$(CURDIR)/$(SYSROOT) -isystem $(CURDIR)/$(SYSROOT)/usr/include/$(TRIPLET)
+CROSS_LIBS := -L$(CURDIR)/$(SYSROOT)/usr/lib/$(TRIPLET) -L$(CURDIR)/$(SYSROOT)/usr/lib/gcc/$(TRIPLET)/12 -Wl,-rpath-link,$(CURDIR)/$(SYSROOT)/usr/lib/$(TRIPLET)
+PKG_CONFIG := PKG_CONFIG_SYSROOT_DIR=$(CURDIR)/$(SYSROOT) \
+	PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(TRIPLET)/pkgconfig:$(SYSROOT)/usr/share/pkgconfig pkg-config
+endif
+PKG_CONFIG ?= pkg-config
+BPF_ARCH := $(patsubst amd64,x86,$(ARCH))
 CLANG := clang
 BPFTOOL := $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 VERSION := $(shell sed -n 's/^\#define GRAIND_VERSION "\(.*\)"/\1/p' daemon/common/version.h 2>/dev/null)
@@ -46,28 +62,28 @@ SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 OPT := -O1
 DEBUG := -g1
 else
-B := build
+B := build$(if $(TRIPLET),/$(ARCH))
 SANFLAGS :=
 OPT := -O2
 DEBUG := -g
 endif
 
 PKGS := libelf libdw capstone libzstd zlib libdeflate libmicrohttpd libcurl libcrypto jansson libsystemd libgvc libcgraph libbpf hwloc
-CPPFLAGS += -D_GNU_SOURCE -I. -I$(B) $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+CPPFLAGS += -D_GNU_SOURCE -I. -I$(B) $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
 CFLAGS += -std=gnu11 $(OPT) $(DEBUG) -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wformat=2 -fstack-protector-strong -fPIE $(SANFLAGS)
 ifneq ($(SAN),1)
 CPPFLAGS += -D_FORTIFY_SOURCE=2
 endif
-LDFLAGS += -pie -Wl,-z,relro,-z,now $(SANFLAGS)
+LDFLAGS += -pie -Wl,-z,relro,-z,now $(SANFLAGS) $(CROSS_LIBS)
 
-ANALYSIS_LIBS := $(shell pkg-config --libs hwloc 2>/dev/null) -lzstd -lz -lm
-RENDER_LIBS := $(shell pkg-config --libs libgvc libcgraph jansson libdeflate libcrypto 2>/dev/null)
+ANALYSIS_LIBS := $(shell $(PKG_CONFIG) --libs hwloc 2>/dev/null) -lzstd -lz -lm
+RENDER_LIBS := $(shell $(PKG_CONFIG) --libs libgvc libcgraph jansson libdeflate libcrypto 2>/dev/null)
 # Traces for other tools, which only grainctl writes.
-EXPORT_LIBS := $(shell pkg-config --libs otf2 2>/dev/null)
-UPROBES_LIBS := $(shell pkg-config --libs libbpf libelf libdw capstone 2>/dev/null) -lstdc++
-DAEMON_LIBS := $(shell pkg-config --libs libmicrohttpd libcurl libcrypto jansson libsystemd 2>/dev/null) -lpthread
-COUNTER_LIBS := $(shell pkg-config --libs papi 2>/dev/null) -lpfm
+EXPORT_LIBS := $(shell $(PKG_CONFIG) --libs otf2 2>/dev/null)
+UPROBES_LIBS := $(shell $(PKG_CONFIG) --libs libbpf libelf libdw capstone 2>/dev/null) -lstdc++
+DAEMON_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd libcurl libcrypto jansson libsystemd 2>/dev/null) -lpthread
+COUNTER_LIBS := $(shell $(PKG_CONFIG) --libs papi 2>/dev/null) -lpfm
 
 objects = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c))
 ANALYSIS_OBJ := $(call objects,analysis)
@@ -99,7 +115,7 @@ $(B)/%.o: %.c
 INLINE_MORE := --param inline-unit-growth=300 --param max-inline-insns-auto=200 \
 	--param max-inline-insns-single=400 --param large-function-growth=1000 --param large-unit-insns=100000
 LEARNED := $(B)/learned
-ifneq ($(SAN)$(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
+ifneq ($(SAN)$(TRIPLET)$(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
 $(B)/libanalysis.a: $(ANALYSIS_OBJ)
 else
 # gcc finds what it has learned of a file by the name that it was told then, the same in both copies.
@@ -140,7 +156,7 @@ $(B)/%.a:
 $(B)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
 	$(say) BPF $<
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) -O2 -g -mcpu=v3 -target bpf -D__TARGET_ARCH_x86 -Wall -Wextra -Werror -I. -c -o $@ $<
+	$(Q)$(CLANG) -O2 -g -mcpu=v3 -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Werror -I. -c -o $@ $<
 	$(Q)llvm-strip -g $@
 $(B)/bpf/%.skel.h: $(B)/bpf/%.bpf.o
 	$(say) SKEL $@
@@ -245,7 +261,7 @@ $(REPLAYS:$(B)/fuzz/replay_%=$(B)/tests/fuzz/fuzz_%.o): CPPFLAGS += -DREPLAY
 $(B)/fuzz/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/libanalysis.a
 	$(say) LINK $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(ANALYSIS_LIBS) $(shell pkg-config --libs jansson 2>/dev/null)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(ANALYSIS_LIBS) $(shell $(PKG_CONFIG) --libs jansson 2>/dev/null)
 sanitized: $(UNIT_TESTS) $(REPLAYS)
 
 constructs: $(CONSTRUCT_PROGRAMS) $(OMPT_TOOL)
@@ -254,6 +270,13 @@ test-programs: constructs all $(UNIT_TESTS) $(EXAMPLES) $(OMP_PROGRAMS) $(LIBOMP
 
 deps:
 	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES) $(VM_PACKAGES)
+
+# What a build for another processor needs: its compiler, and the libraries' packages of it in a tree.
+sysroot:
+	@tests/install_packages.sh $(BUILD_PACKAGES) $(patsubst arm64,gcc-aarch64-linux-gnu,$(patsubst amd64,gcc-x86-64-linux-gnu,$(ARCH)))
+	$(say) FETCH $(SYSROOT)
+	@mkdir -p build
+	@tests/foreign_tree.sh $(ARCH) $(SYSROOT) libc6-dev libgcc-12-dev libstdc++-12-dev libgomp1 libomp5-14 $(filter %-dev,$(BUILD_PACKAGES))
 
 # The two commands for a fresh machine install first, then build with a new
 # make so that pkg-config finds what was just installed.
@@ -300,7 +323,7 @@ $(B)/fuzz/fuzz_plan: tests/fuzz/fuzz_plan.c $(PLANNER_SOURCES)
 	$(Q)$(CLANG) -std=gnu11 -O1 -g -D_GNU_SOURCE -I. -fsanitize=fuzzer,address,undefined \
 		-fno-sanitize-recover=undefined -o $@ $^ -lelf -lcapstone
 # The analysis on mutated event logs and traces, likewise.
-FUZZ_LIBS := $(ANALYSIS_LIBS) $(shell pkg-config --libs jansson 2>/dev/null)
+FUZZ_LIBS := $(ANALYSIS_LIBS) $(shell $(PKG_CONFIG) --libs jansson 2>/dev/null)
 FUZZ_FLAGS := -std=gnu11 -O1 -g -D_GNU_SOURCE -I. -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 fuzz_objects = $(patsubst %.c,$(B)/fuzz/%.o,$(wildcard analysis/*.c) tests/fuzz/fuzz_$(1).c)
 $(B)/fuzz/%.o: %.c
@@ -325,6 +348,6 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all constructs deps demo check check-full check-vm bench bench-analysis bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace sanitized
+.PHONY: all constructs deps sysroot demo check check-full check-vm bench bench-analysis bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace sanitized
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) \( -path '$(B)/sysroot-*' -o -path '$(B)/vm' -o -path '$(B)/runtimes*' \) -prune -o -name '*.d' -type f -print 2>/dev/null)

@@ -149,7 +149,8 @@ enum cookie_test {
 
 static inline RING_U32 cookie__register_test(RING_U32 reg, RING_U32 what, int set)
 {
-	return (RING_U32)(COOKIE_TEST_REGISTER | (set ? COOKIE_TEST_SET : 0) | (what & 127) << 5 | (reg & 31));
+	return (RING_U32)(COOKIE_TEST_REGISTER | (set ? COOKIE_TEST_SET : 0) | (what & 127) << 5 |
+			  (reg & 31));
 }
 
 #define COOKIE_RETURN (1ull << 8)

@@ -177,7 +177,8 @@ static __always_inline void task_arguments(struct pt_regs *ctx, __u64 id, __u64 
 }
 #endif
 
-/* On the way to the call of an undeferred body; the first point that is passed may know more than a later one. */
+/* On the way to the call of an undeferred body; the first point that is passed may know more than a later
+ * one. */
 static __always_inline void task_keep(struct pt_regs *ctx, __u64 id, __u64 cookie, struct ring_record *record)
 {
 	struct gomp_call_key key = gomp_call_key(id, frame_pointer(ctx), RING_UNDEFERRED_BEGIN);

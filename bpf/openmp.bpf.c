@@ -31,8 +31,7 @@ static __always_inline bool hit(struct pt_regs *ctx, __u64 *id, __u64 *cookie, s
 			return false;
 	}
 	*cookie = bpf_get_attach_cookie(ctx);
-	if (COOKIE_WHEN(*cookie) &&
-	    will_jump(ctx, *cookie) != (COOKIE_WHEN(*cookie) == COOKIE_IF_TAKEN))
+	if (COOKIE_WHEN(*cookie) && will_jump(ctx, *cookie) != (COOKIE_WHEN(*cookie) == COOKIE_IF_TAKEN))
 		return false;
 	record->frame = *cookie & COOKIE_RETURN ? ctx->sp : stack(ctx);
 	record->kind = COOKIE_KIND(*cookie);

@@ -90,24 +90,15 @@ static __always_inline bool will_jump(struct pt_regs *ctx, __u64 cookie)
 /* Argument `n` of a function at whose entry the thread is, if it is in a register. */
 static __always_inline __u64 arg(struct pt_regs *ctx, __u32 n)
 {
+	__u64 v = 0;
+
 	switch (n) {
-	case 0:
-		return ctx->regs[0];
-	case 1:
-		return ctx->regs[1];
-	case 2:
-		return ctx->regs[2];
-	case 3:
-		return ctx->regs[3];
-	case 4:
-		return ctx->regs[4];
-	case 5:
-		return ctx->regs[5];
-	case 6:
-		return ctx->regs[6];
-	default:
-		return ctx->regs[7];
+		REG_CASES(0);
+		REG_CASE(5);
+		REG_CASE(6);
+		REG_CASE(7);
 	}
+	return v;
 }
 
 static __always_inline __u64 result(struct pt_regs *ctx)

@@ -81,17 +81,17 @@ static __always_inline __u64 arg(struct pt_regs *ctx, __u32 n)
 {
 	switch (n) {
 	case 0:
-		return ctx->di;
+		return reg(ctx, COOKIE_RDI);
 	case 1:
-		return ctx->si;
+		return reg(ctx, COOKIE_RSI);
 	case 2:
-		return ctx->dx;
+		return reg(ctx, COOKIE_RDX);
 	case 3:
-		return ctx->cx;
+		return reg(ctx, COOKIE_RCX);
 	case 4:
-		return ctx->r8;
+		return reg(ctx, COOKIE_R8);
 	default:
-		return ctx->r9;
+		return reg(ctx, COOKIE_R9);
 	}
 }
 

@@ -187,8 +187,7 @@ static __noinline void worksharing__of_region(struct pt_regs *ctx, __u64 id, __u
 	if (layout & COOKIE_REGION_NONMONOTONIC)
 		record->arg |= RING_LOOP_NONMONOTONIC;
 	loop_params(id, record, arg(ctx, 5),
-		    (layout & COOKIE_REGION_SCHEDULE) == RING_LOOP_RUNTIME ? 0
-									   : argument(ctx, 6, &flags));
+		    (layout & COOKIE_REGION_SCHEDULE) == RING_LOOP_RUNTIME ? 0 : argument(ctx, 6, &flags));
 	record->flags = flags;
 }
 

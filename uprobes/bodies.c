@@ -201,9 +201,9 @@ static int add_body(struct planner *planner, uint64_t address)
 			.offset = elf_image__file_offset(planner->image, code__at(code, at)->address),
 			.entry_cookie = cookie__make(RING_TASK_BEGIN, COOKIE_ALWAYS, 0, COOKIE_REG_NONE,
 						     COOKIE_REG_NONE, 0, 0, (int)distance),
-			.return_cookie = COOKIE_RETURN |
-					 cookie__make(RING_TASK_END, COOKIE_ALWAYS, 0, COOKIE_REG_NONE,
-						      COOKIE_REG_NONE, 0, 0, 0),
+			.return_cookie =
+				COOKIE_RETURN | cookie__make(RING_TASK_END, COOKIE_ALWAYS, 0, COOKIE_REG_NONE,
+							     COOKIE_REG_NONE, 0, 0, 0),
 			.cost = code__at(code, at)->emulated ? PROBE_EMULATED : PROBE_SINGLE_STEPPED,
 			.event = "body",
 			.function = "(a body)",

@@ -29,6 +29,16 @@ __asm__(".text\n"
 	".size graind_calibration_site, . - graind_calibration_site\n"
 	".section .note.GNU-stack,\"\",@progbits\n"
 	".text\n");
+#elif defined(__aarch64__)
+__asm__(".text\n"
+	".globl graind_calibration_site\n"
+	".type graind_calibration_site, %function\n"
+	"graind_calibration_site:\n"
+	"	b 1f\n"
+	"1:	ret\n"
+	".size graind_calibration_site, . - graind_calibration_site\n"
+	".section .note.GNU-stack,\"\",%progbits\n"
+	".text\n");
 #else
 void graind_calibration_site(void)
 {

@@ -25,8 +25,11 @@ struct code_arch {
 	uint8_t frame_pointer;
 	uint8_t link; /* that a call leaves the return address in; CODE_REG_NONE: it is on the stack */
 	const char *const *names; /* of the general registers, all 31 */
-	/* Of the relocations that bind a GOT entry to a function. */
-	uint32_t jump_slot, glob_dat;
+	/* In texts for people: what x86-64's names of registers are called here; NULL past the last. */
+	const char *const (*words)[2];
+	/* Of the relocations that bind a GOT entry to a function, and of those that add where the file lies.
+	 */
+	uint32_t jump_slot, glob_dat, relative;
 
 	/*
 	 * Everything but what depends on other instructions; address, size and FLOW_NEXT are set. The first

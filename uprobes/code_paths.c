@@ -8,6 +8,8 @@
 
 /* No function of a runtime comes near; damaged files must not take for ever. */
 #define FUNCTION_MAX 16384 /* instructions */
+#define SEARCHED_MAX 4096  /* instructions of a function that is searched more than once for each */
+#define SLOTS_MAX 32	   /* of a frame in which an argument is looked for */
 #define PASSES_MAX 64	   /* over a function, until what is known of it no longer changes */
 
 #define MAX_FRAME 65536
@@ -94,10 +96,12 @@ size_t code_paths__parting(const struct planner *planner, const struct code_rang
 	size_t size = f->end - f->first, count = 0;
 	bool *inside = calloc(size, sizeof(*inside)), *from = calloc(size, sizeof(*from));
 
-	if (!inside || !from || !is_sane(f) || !reach(planner, f, f->first, CODE_NONE, from))
+	if (!inside || !from || size > SEARCHED_MAX || !is_sane(f) ||
+	    !reach(planner, f, f->first, CODE_NONE, from))
 		goto out;
 	for (size_t i = f->first; i < f->end; i++)
-		inside[i - f->first] = from[i - f->first] && code_paths__reaches(planner, f, i, to, CODE_NONE) &&
+		inside[i - f->first] = from[i - f->first] &&
+				       code_paths__reaches(planner, f, i, to, CODE_NONE) &&
 				       !code_paths__reaches(planner, f, i, other, CODE_NONE);
 	for (size_t i = f->first; i < f->end; i++) {
 		size_t next[2];
@@ -312,7 +316,8 @@ static bool copies_argument(struct trace *t, size_t at, const struct code_operan
 
 	for (int k = 0; insn__move(in, k, &to, &from); k++)
 		if (same_value(&to, value))
-			return ((from.type == OPERAND_REG && (from.wide || t->narrow)) || is_slot(t, &from)) &&
+			return ((from.type == OPERAND_REG && (from.wide || t->narrow)) ||
+				is_slot(t, &from)) &&
 			       comes_from_argument(t, at, &from);
 	return false;
 }
@@ -396,17 +401,33 @@ bool code_paths__argument_home(const struct planner *planner, const struct code_
 			       uint8_t argument, bool narrow, struct code_operand *out)
 {
 	struct code_operand home = {.type = OPERAND_REG, .index = CODE_REG_NONE, .wide = true};
+	int64_t tried[SLOTS_MAX];
+	size_t count = 0;
 
+	if (f->end - f->first > SEARCHED_MAX)
+		return false;
+
+	home.reg = argument;
+	if (is_argument(planner, f, insn, &home, argument, narrow))
+		goto found;
 	for (home.reg = 0; home.reg < CODE_REG_SP; home.reg++)
 		if (is_argument(planner, f, insn, &home, argument, narrow))
 			goto found;
 	for (size_t i = f->first; i < f->end; i++) {
 		struct code_operand from;
 
-		for (int k = 0; insn__move(insn_at(planner, i), k, &home, &from); k++)
-			if (operand__is_at(&home, code__arch(planner->code)->frame_pointer) &&
-			    is_argument(planner, f, insn, &home, argument, narrow))
+		for (int k = 0; insn__move(insn_at(planner, i), k, &home, &from); k++) {
+			size_t n = 0;
+
+			while (n < count && tried[n] != home.value)
+				n++;
+			if (n < count || count == SLOTS_MAX ||
+			    !operand__is_at(&home, code__arch(planner->code)->frame_pointer))
+				continue;
+			tried[count++] = home.value;
+			if (is_argument(planner, f, insn, &home, argument, narrow))
 				goto found;
+		}
 	}
 	return false;
 found:
@@ -490,8 +511,8 @@ static size_t sets_frame(const struct planner *planner, const struct code_range 
 		if (!insn__writes(in, frame))
 			continue;
 		copies = in->op == CODE_COPY && operand__is(&in->operand[1], CODE_REG_SP);
-		if (in->op == CODE_ADD && in->operand_count == 3 && operand__is(&in->operand[2], CODE_REG_SP) &&
-		    in->operand[1].type == OPERAND_VALUE) {
+		if (in->op == CODE_ADD && in->operand_count == 3 &&
+		    operand__is(&in->operand[2], CODE_REG_SP) && in->operand[1].type == OPERAND_VALUE) {
 			copies = true;
 			down -= in->operand[1].value;
 		}
@@ -506,7 +527,8 @@ bool code_paths__frame(const struct planner *planner, const struct code_range *f
 	return sets_frame(planner, f, depth) != CODE_NONE;
 }
 
-bool code_paths__return_address(const struct planner *planner, const struct code_range *f, size_t insn, int depth)
+bool code_paths__return_address(const struct planner *planner, const struct code_range *f, size_t insn,
+				int depth)
 {
 	size_t frame;
 	int ignored;

@@ -68,7 +68,8 @@ int code_paths__depth(const struct planner *planner, const struct code_range *f,
  * Whether the return address can be found at `insn`, where the stack pointer is `depth` bytes lower
  * than at the entry: on the stack; or in the link register if that is 0, else behind the frame pointer.
  */
-bool code_paths__return_address(const struct planner *planner, const struct code_range *f, size_t insn, int depth);
+bool code_paths__return_address(const struct planner *planner, const struct code_range *f, size_t insn,
+				int depth);
 
 /*
  * Where an argument of the function is at `insn`: a register, or a slot of its frame. False if it

@@ -140,7 +140,10 @@ static enum code_op op_of(unsigned id, bool *plain)
 		break;
 	}
 	*plain = false;
-	return id == X86_INS_POP ? CODE_POP : id == X86_INS_INC ? CODE_ADD : id == X86_INS_SETE ? CODE_IF_EQUAL : CODE_OTHER;
+	return id == X86_INS_POP    ? CODE_POP
+	       : id == X86_INS_INC  ? CODE_ADD
+	       : id == X86_INS_SETE ? CODE_IF_EQUAL
+				    : CODE_OTHER;
 }
 
 static void set_operand(struct code_operand *o, const cs_x86_op *op, const struct code_insn *insn)
@@ -186,7 +189,9 @@ static void set_effects(struct code_insn *out, unsigned id)
 	else if (id == X86_INS_LEAVE)
 		out->stack = CODE_STACK_UNKNOWN;
 	else if (insn__writes(out, CODE_REG_SP) && out->flow == FLOW_NEXT) {
-		int64_t by = out->operand_count == 2 && out->operand[1].type == OPERAND_VALUE ? out->operand[1].value : INT64_MAX;
+		int64_t by = out->operand_count == 2 && out->operand[1].type == OPERAND_VALUE
+				     ? out->operand[1].value
+				     : INT64_MAX;
 
 		out->stack = CODE_STACK_UNKNOWN;
 		if ((out->op == CODE_SUB || out->op == CODE_ADD) && by > -65536 && by < 65536)
@@ -208,8 +213,10 @@ static void decode(const cs_insn *in, struct code_insn *out)
 	for (uint8_t i = 0; i < x->op_count && i < 2; i++)
 		set_operand(&out->operand[out->operand_count++], &x->operands[i], out);
 	if (in->id == X86_INS_INC)
-		out->operand[out->operand_count++] =
-			(struct code_operand){.type = OPERAND_VALUE, .reg = CODE_REG_NONE, .index = CODE_REG_NONE, .value = 1};
+		out->operand[out->operand_count++] = (struct code_operand){.type = OPERAND_VALUE,
+									   .reg = CODE_REG_NONE,
+									   .index = CODE_REG_NONE,
+									   .value = 1};
 	set_effects(out, in->id);
 	if ((out->flow == FLOW_CALL || out->flow == FLOW_JUMP || out->flow == FLOW_BRANCH) &&
 	    out->operand_count == 1 && out->operand[0].type == OPERAND_VALUE)
@@ -261,6 +268,7 @@ const struct code_arch code_x86_64 = {
 	.names = names,
 	.jump_slot = R_X86_64_JUMP_SLOT,
 	.glob_dat = R_X86_64_GLOB_DAT,
+	.relative = R_X86_64_RELATIVE,
 	.decode = decode,
 	.stub = stub,
 };

@@ -63,20 +63,20 @@ struct code_operand {
 
 struct code_insn {
 	uint64_t address;
-	uint64_t target;    /* of a direct call or jump, else 0 */
-	uint32_t writes;    /* the general registers that are changed, a bit each; 31: the stack pointer */
-	int32_t stack;	    /* bytes by which the stack pointer goes down, or CODE_STACK_UNKNOWN */
-	uint16_t test;	    /* of FLOW_BRANCH: when it jumps, enum cookie_test */
-	uint16_t id;	    /* the disassembler's */
-	uint8_t op;	    /* enum code_op */
-	uint8_t size;	    /* in bytes */
-	uint8_t flow;	    /* enum code_flow */
-	bool emulated;	    /* by the kernel's uprobes: cheap to probe */
-	bool refused;	    /* by them, or dangerous: must not be probed */
-	bool lock;	    /* an atomic operation on memory, or a call of nothing else */
-	bool plain;	    /* changes no other registers than `writes` says */
-	bool pair;	    /* CODE_COPY: does the same with a second register and the word behind; */
-	uint8_t pair_reg;   /* that register */
+	uint64_t target;  /* of a direct call or jump, else 0 */
+	uint32_t writes;  /* the general registers that are changed, a bit each; 31: the stack pointer */
+	int32_t stack;	  /* bytes by which the stack pointer goes down, or CODE_STACK_UNKNOWN */
+	uint16_t test;	  /* of FLOW_BRANCH: when it jumps, enum cookie_test */
+	uint16_t id;	  /* the disassembler's */
+	uint8_t op;	  /* enum code_op */
+	uint8_t size;	  /* in bytes */
+	uint8_t flow;	  /* enum code_flow */
+	bool emulated;	  /* by the kernel's uprobes: cheap to probe */
+	bool refused;	  /* by them, or dangerous: must not be probed */
+	bool lock;	  /* an atomic operation on memory, or a call of nothing else */
+	bool plain;	  /* changes no other registers than `writes` says */
+	bool pair;	  /* CODE_COPY: does the same with a second register and the word behind; */
+	uint8_t pair_reg; /* that register */
 	uint8_t operand_count;
 	struct code_operand operand[3]; /* destination first */
 };

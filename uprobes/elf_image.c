@@ -365,7 +365,8 @@ int elf_image__open_fd(int fd, const char *path, struct elf_image **out, struct 
 		goto out;
 	}
 	image->arch = code_arch__of(header.e_machine);
-	if (!image->arch || header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_ident[EI_CLASS] != ELFCLASS64) {
+	if (!image->arch || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+	    header.e_ident[EI_CLASS] != ELFCLASS64) {
 		fail(err, r, path, "not an ELF file of x86-64 or aarch64; other machines are not supported");
 		goto out;
 	}

@@ -66,6 +66,10 @@ bool elf_image__contains(const struct elf_image *image, const char *text);
 /* Name of the function that the GOT entry at `address` is bound to, or NULL. */
 const char *elf_image__got_name(const struct elf_image *image, uint64_t address);
 
+/* The address in the file that the loader will put at `address`, relative to where the file lies;
+ * elf_relative.c */
+bool elf_image__relative(const struct elf_image *image, uint64_t address, uint64_t *out);
+
 /* Bytes at an address of any executable segment; NULL when fewer than `size` are there. */
 const uint8_t *elf_image__bytes(const struct elf_image *image, uint64_t address, size_t size);
 

@@ -59,6 +59,35 @@ void planner__go_back(struct planner *planner, size_t count)
 	planner__missing(planner, planner->refused);
 }
 
+static bool is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+/* The text with the names of this processor's registers. */
+static void put_reads(const struct code_arch *arch, const char *text, char *out, size_t size)
+{
+	const char *start = text;
+	size_t used = 0;
+
+	while (*text && used + 1 < size) {
+		const char *const(*word)[2] = arch->words;
+
+		while (word && (*word)[0] &&
+		       (strncmp(text, (*word)[0], strlen((*word)[0])) != 0 ||
+			(text > start && is_word(text[-1])) || is_word(text[strlen((*word)[0])])))
+			word++;
+		if (!word || !(*word)[0]) {
+			out[used++] = *text++;
+			continue;
+		}
+		used += (size_t)snprintf(out + used, size - used, "%s", (*word)[1]);
+		used = used < size ? used : size - 1;
+		text += strlen((*word)[0]);
+	}
+	out[used] = '\0';
+}
+
 void planner__add_beside(struct planner *planner, const struct point_spec *spec)
 {
 	const struct code_insn *insn = code__at(planner->code, spec->insn);
@@ -69,7 +98,8 @@ void planner__add_beside(struct planner *planner, const struct point_spec *spec)
 		if (plan->points[i].address == insn->address && !strcmp(plan->points[i].event, spec->event))
 			return;
 	if (insn->refused) {
-		snprintf(planner->err->text, sizeof(planner->err->text), "%s: the kernel cannot probe the instruction at %lx for %s; it cannot be observed",
+		snprintf(planner->err->text, sizeof(planner->err->text),
+			 "%s: the kernel cannot probe the instruction at %lx for %s; it cannot be observed",
 			 plan->path, (unsigned long)insn->address, spec->event);
 		planner->status = -ENOTSUP;
 		return;
@@ -89,7 +119,7 @@ void planner__add_beside(struct planner *planner, const struct point_spec *spec)
 		.function = spec->function,
 	};
 	code__text(planner->code, spec->insn, p->instruction, sizeof(p->instruction));
-	snprintf(p->reads, sizeof(p->reads), "%s", spec->reads ? spec->reads : "");
+	put_reads(code__arch(planner->code), spec->reads ? spec->reads : "", p->reads, sizeof(p->reads));
 	plan->count++;
 }
 
@@ -175,7 +205,7 @@ static int tell_runtime(struct probe_plan *plan, struct uprobes_error *err)
 	return 0;
 }
 
-int probe_plan__create_fd(int fd, const char *name, struct probe_plan **out, struct uprobes_error *err)
+static int create(int fd, const char *name, bool foreign, struct probe_plan **out, struct uprobes_error *err)
 {
 	struct uprobes_error ignored;
 	struct planner planner = {.err = err ? err : &ignored};
@@ -189,6 +219,13 @@ int probe_plan__create_fd(int fd, const char *name, struct probe_plan **out, str
 	r = elf_image__open_fd(fd, name, &plan->image, planner.err);
 	if (r)
 		goto out;
+	if (!foreign && elf_image__arch(plan->image) != code_arch__native()) {
+		snprintf(planner.err->text, sizeof(planner.err->text),
+			 "%s: not an ELF file of %s; it is for %s", name, code_arch__native()->name,
+			 elf_image__arch(plan->image)->name);
+		r = -ENOEXEC;
+		goto out;
+	}
 	snprintf(plan->build_id, sizeof(plan->build_id), "%s", elf_image__build_id(plan->image));
 	planner.image = plan->image;
 	planner.plan = plan;
@@ -211,6 +248,16 @@ out:
 	return r;
 }
 
+int probe_plan__create_fd(int fd, const char *name, struct probe_plan **out, struct uprobes_error *err)
+{
+	return create(fd, name, false, out, err);
+}
+
+int probe_plan__create_foreign(int fd, const char *name, struct probe_plan **out, struct uprobes_error *err)
+{
+	return create(fd, name, true, out, err);
+}
+
 int probe_plan__create(const char *path, struct probe_plan **out, struct uprobes_error *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), r;
@@ -221,7 +268,7 @@ int probe_plan__create(const char *path, struct probe_plan **out, struct uprobes
 			snprintf(err->text, sizeof(err->text), "%s: %s", path, strerror(-r));
 		return r;
 	}
-	r = probe_plan__create_fd(fd, path, out, err);
+	r = create(fd, path, false, out, err);
 	close(fd);
 	return r;
 }

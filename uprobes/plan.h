@@ -52,6 +52,8 @@ struct probe_plan;
 int probe_plan__create(const char *path, struct probe_plan **out, struct uprobes_error *err);
 /* The same for an open file that people know as `name`; the descriptor stays the caller's. */
 int probe_plan__create_fd(int fd, const char *name, struct probe_plan **out, struct uprobes_error *err);
+/* ... of any machine that the planner knows: for reading, not for attaching. */
+int probe_plan__create_foreign(int fd, const char *name, struct probe_plan **out, struct uprobes_error *err);
 void probe_plan__free(struct probe_plan *plan);
 
 const char *probe_plan__path(const struct probe_plan *plan);

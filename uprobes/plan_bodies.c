@@ -66,12 +66,13 @@ int plan_bodies__tasks(struct planner *planner)
 	/* First what is alone at its address. */
 	r = plan_taskloop__find(planner, 0);
 	add_call(planner, "GOMP_task",
-		 body_cookie(RING_BODY_TASK, planner__argument(planner, 0), 0, size_of(planner, "GOMP_task")), returned,
-		 "rdi = body");
+		 body_cookie(RING_BODY_TASK, planner__argument(planner, 0), 0, size_of(planner, "GOMP_task")),
+		 returned, "rdi = body");
 	for (uint32_t i = 0; i < sizeof(taskloops) / sizeof(taskloops[0]); i++)
 		add_call(planner, taskloops[i],
-			 body_cookie(RING_BODY_TASKLOOP, planner__argument(planner, 0), i, size_of(planner, taskloops[i])), 0,
-			 "rdi = body, step");
+			 body_cookie(RING_BODY_TASKLOOP, planner__argument(planner, 0), i,
+				     size_of(planner, taskloops[i])),
+			 0, "rdi = body, step");
 	return r;
 }
 
@@ -86,10 +87,10 @@ static void add_outermost(struct planner *planner, const struct tls_layout *tls)
 
 		if (COOKIE_KIND(p->entry_cookie) == RING_REGION_BEGIN &&
 		    COOKIE_REG(p->entry_cookie) == COOKIE_REG_NONE)
-			p->entry_cookie = cookie__make(RING_REGION_BEGIN, COOKIE_ALWAYS, 0, COOKIE_REG_NONE,
-						       tls->fixed ? 0 : COOKIE_REG_NONE,
-						       COOKIE_A(p->entry_cookie), (uint32_t)tls->team / 4,
-						       (int)(tls->fixed ? tls->block : got));
+			p->entry_cookie =
+				cookie__make(RING_REGION_BEGIN, COOKIE_ALWAYS, 0, COOKIE_REG_NONE,
+					     tls->fixed ? 0 : COOKIE_REG_NONE, COOKIE_A(p->entry_cookie),
+					     (uint32_t)tls->team / 4, (int)(tls->fixed ? tls->block : got));
 	}
 }
 
@@ -107,8 +108,7 @@ static void add_regions(struct planner *planner, const struct tls_layout *tls)
 			int64_t got = (int64_t)(tls->got - code__at(planner->code, at)->address);
 
 			cookie = cookie__make(RING_BODY, COOKIE_ALWAYS, RING_BODY_MEMBER,
-					      planner__argument(planner, 0),
-					      tls->fixed ? 0 : COOKIE_REG_NONE,
+					      planner__argument(planner, 0), tls->fixed ? 0 : COOKIE_REG_NONE,
 					      (uint32_t)tls->team / 4, (uint32_t)tls->number / 4,
 					      (int)(tls->fixed ? tls->block : got));
 		}

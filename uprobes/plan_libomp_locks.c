@@ -79,20 +79,20 @@ int plan_libomp_locks__find(struct planner *planner)
 		}
 		insn = locks[i].inner ? planner__entry_point(planner, f.first, ENTRY_ARGUMENTS)
 				      : entry_jump(planner, &f, &depth);
-		planner__add(planner,
-			     &(struct point_spec){.insn = insn,
-						  .entry_cookie =
-							  cookie__make(RING_LOCK_WAIT, COOKIE_ALWAYS, 0,
-								       locks[i].where == NO_ARGUMENT ? COOKIE_REG_NONE
-													     : planner__argument(planner, locks[i].where),
-								       COOKIE_REG_NONE,
-								       locks[i].inner ? LIBOMP_LOCK_INNER
-										      : LIBOMP_LOCK_OUTER,
-								       0, depth),
-						  .return_cookie = locks[i].inner ? at_return : 0,
-						  .event = "lock-wait",
-						  .function = locks[i].function,
-						  .reads = "[rsp] = call site; time since, at return"});
+		planner__add(planner, &(struct point_spec){
+					      .insn = insn,
+					      .entry_cookie = cookie__make(
+						      RING_LOCK_WAIT, COOKIE_ALWAYS, 0,
+						      locks[i].where == NO_ARGUMENT
+							      ? COOKIE_REG_NONE
+							      : planner__argument(planner, locks[i].where),
+						      COOKIE_REG_NONE,
+						      locks[i].inner ? LIBOMP_LOCK_INNER : LIBOMP_LOCK_OUTER,
+						      0, depth),
+					      .return_cookie = locks[i].inner ? at_return : 0,
+					      .event = "lock-wait",
+					      .function = locks[i].function,
+					      .reads = "[rsp] = call site; time since, at return"});
 	}
 	return 0;
 }

@@ -99,37 +99,65 @@ static bool is_body_choice(const struct planner *planner, size_t branch, struct 
 	return false;
 }
 
+/*
+ * From the task to its flags, if `memory` is where the bit is that says that
+ * the task is one of GCC's code: in the flags' word, or alone in its byte. 0 if not.
+ */
+static int flags_of(const struct planner *planner, const struct body_calls *body, size_t insn,
+		    const struct code_operand *memory, bool byte)
+{
+	int64_t displacement = memory->value - (byte ? NATIVE_BYTE : 0);
+	uint8_t base = memory->reg;
+
+	/* Of a register that was made from the function's second argument: lea base, [rsi - n] */
+	for (size_t k = insn; base != body->task && k-- > 0 && insn - k < 400;) {
+		const struct code_insn *in = at(planner, k);
+
+		if (!in->operand_count || !operand__is(&in->operand[0], base))
+			continue;
+		if (in->op == CODE_ADDRESS && in->operand[1].reg == planner__argument(planner, 1))
+			displacement += in->operand[1].value;
+		else if (in->op == CODE_SUB && in->operand_count == 3 &&
+			 in->operand[1].type == OPERAND_VALUE &&
+			 (operand__is(&in->operand[2], body->task) ||
+			  operand__is(&in->operand[2], planner__argument(planner, 1))))
+			displacement -= in->operand[1].value;
+		else
+			continue;
+		base = body->task;
+	}
+	return base == body->task && displacement < 0 && displacement % 4 == 0 && displacement > INT16_MIN
+		       ? (int)displacement
+		       : 0;
+}
+
 /* The test before the choice is of a bit of the task's flags: where those are, from the task. */
 static int find_flags(const struct planner *planner, const struct body_calls *body)
 {
+	uint32_t test = at(planner, body->branch)->test, bit = test >> 5 & 127;
+
 	for (size_t i = body->branch; i-- > 0 && body->branch - i < 4;) {
 		const struct code_insn *in = at(planner, i);
-		uint8_t base = in->operand[0].reg;
-		int64_t displacement = in->operand[0].value;
+		const struct code_operand *o = in->operand;
 
 		if (in->flow != FLOW_NEXT)
 			return 0;
+		if (test & COOKIE_TEST_REGISTER) { /* a load, then the test of a bit of the register */
+			if (!insn__writes(in, test & 31))
+				continue;
+			return in->operand_count == 2 && o[1].type == OPERAND_MEMORY &&
+					       o[1].index == CODE_REG_NONE &&
+					       (bit == 0 || bit == 8 * NATIVE_BYTE)
+				       ? flags_of(planner, body, i, &o[1], bit == 0)
+				       : 0;
+		}
 		if (in->op != CODE_TEST)
 			continue;
-		if (in->operand[0].type != OPERAND_MEMORY || in->operand[1].type != OPERAND_VALUE ||
-		    in->operand[0].index != CODE_REG_NONE)
+		if (o[0].type != OPERAND_MEMORY || o[1].type != OPERAND_VALUE ||
+		    o[0].index != CODE_REG_NONE ||
+		    (o[1].value != NATIVE_MASK && o[1].value != NATIVE_MASK << 8 * NATIVE_BYTE))
 			return 0;
-		if (in->operand[1].value == NATIVE_MASK)
-			displacement -= NATIVE_BYTE;
-		else if (in->operand[1].value != NATIVE_MASK << 8 * NATIVE_BYTE)
-			return 0;
-		if (base == body->task)
-			return displacement < 0 && displacement % 4 == 0 ? (int)displacement : 0;
-		/* Of a register that was made from the function's second argument: lea base, [rsi - n] */
-		for (size_t k = i; k-- > 0 && i - k < 400;)
-			if (at(planner, k)->op == CODE_ADDRESS && operand__is(&at(planner, k)->operand[0], base))
-				return at(planner, k)->operand[1].reg == planner__argument(planner, 1) &&
-						       (displacement += at(planner, k)->operand[1].value) <
-							       0 &&
-						       displacement % 4 == 0
-					       ? (int)displacement
-					       : 0;
-		return 0;
+		return flags_of(planner, body, i, &o[0], o[1].value == NATIVE_MASK);
 	}
 	return 0;
 }
@@ -171,8 +199,7 @@ static int find_bodies(struct planner *planner, struct body_calls *body)
 		*body = candidate;
 		found++;
 		snprintf(reads, sizeof(reads), "%s = task, [%s+8] = body",
-			 planner__reg_name(planner, body->task),
-			 planner__reg_name(planner, body->task));
+			 planner__reg_name(planner, body->task), planner__reg_name(planner, body->task));
 		planner__add(planner,
 			     &(struct point_spec){.insn = i,
 						  .entry_cookie =
@@ -453,8 +480,8 @@ static void find_fulfill(struct planner *planner)
 			if (in->op == CODE_COPY && operand__is(&in->operand[1], first_argument) &&
 			    in->operand[0].type == OPERAND_REG)
 				event = in->operand[0].reg;
-			if (in->op == CODE_COPY && in->operand[0].type == OPERAND_REG && in->operand[0].wide &&
-			    in->operand[1].type == OPERAND_MEMORY &&
+			if (in->op == CODE_COPY && in->operand[0].type == OPERAND_REG &&
+			    in->operand[0].wide && in->operand[1].type == OPERAND_MEMORY &&
 			    (in->operand[1].reg == event || in->operand[1].reg == first_argument) &&
 			    !in->operand[1].thread && in->operand[1].value >= 8 &&
 			    in->operand[1].value <= 64 && in->operand[1].value % 8 == 0) {

@@ -216,6 +216,23 @@ static const char *find_gomp(struct planner *planner, const struct thread_layout
 	return missing;
 }
 
+/* The function whose address an instruction loads, directly or from the GOT. */
+static size_t address_of(const struct planner *planner, const struct code_insn *in)
+{
+	uint64_t at = (uint64_t)in->operand[1].value;
+	struct code_range f;
+	const char *name;
+
+	if (in->op == CODE_ADDRESS)
+		return code__find(planner->code, at);
+	if (in->op != CODE_COPY)
+		return CODE_NONE;
+	if (elf_image__relative(planner->image, at, &at))
+		return code__find(planner->code, at);
+	name = elf_image__got_name(planner->image, at);
+	return name && planner__function(planner, name, &f) ? f.first : CODE_NONE;
+}
+
 /*
  * The initial thread of each team of a teams construct: runs a function of
  * the runtime, whose address __kmpc_fork_teams hands to __kmp_fork_call as
@@ -233,9 +250,9 @@ static void find_league(struct planner *planner, const struct thread_layout *thr
 	for (size_t i = f.first; i < f.end; i++) {
 		const struct code_insn *in = code__at(planner->code, i);
 
-		if (in->op == CODE_ADDRESS && operand__is(&in->operand[0], planner__argument(planner, 5)) &&
-		    in->operand[1].reg == CODE_REG_PC)
-			master = code__find(planner->code, (uint64_t)in->operand[1].value);
+		if (operand__is(&in->operand[0], planner__argument(planner, 5)) &&
+		    operand__is_at(&in->operand[1], CODE_REG_PC))
+			master = address_of(planner, in);
 		if (in->flow == FLOW_CALL && libomp__callee(planner, i) == fork.first)
 			break;
 	}

@@ -100,9 +100,9 @@ static bool passes_zero(const struct planner *planner, size_t call, uint8_t reg)
 		if (insn__writes(in, reg))
 			return (in->op == CODE_XOR && in->operand[1].type == OPERAND_REG &&
 				in->operand[1].reg == reg) ||
-			       (in->op == CODE_COPY && (in->operand[1].type == OPERAND_VALUE
-								? in->operand[1].value == 0
-								: in->operand[1].reg == CODE_REG_ZERO));
+			       (in->op == CODE_COPY &&
+				(in->operand[1].type == OPERAND_VALUE ? in->operand[1].value == 0
+								      : in->operand[1].reg == CODE_REG_ZERO));
 	}
 	return false;
 }
@@ -114,7 +114,8 @@ static size_t find_barrier(const struct planner *planner, const struct code_rang
 
 	for (size_t i = f->first; i < f->end; i++)
 		if (code__at(planner->code, i)->flow == FLOW_CALL &&
-		    libomp__callee(planner, i) != CODE_NONE && passes_zero(planner, i, planner__argument(planner, 4)) &&
+		    libomp__callee(planner, i) != CODE_NONE &&
+		    passes_zero(planner, i, planner__argument(planner, 4)) &&
 		    passes_zero(planner, i, planner__argument(planner, 5)))
 			barrier = libomp__callee(planner, i);
 	return barrier;

@@ -163,20 +163,27 @@ static int find_plain(struct planner *planner)
 }
 
 /*
- * The second push of a function, before which nothing else has changed the stack pointer: the region
- * that it starts is recorded at the first.
+ * An instruction near the entry other than where the region is recorded that the function starts: the
+ * second push, before which nothing else has changed the stack pointer; where calls leave the return
+ * address in a register, simply the second. *depth: the bytes by which the stack pointer has gone down.
  */
-static size_t second_push(const struct planner *planner, const struct code_range *f)
+static size_t second_point(const struct planner *planner, const struct code_range *f, int *depth)
 {
 	size_t pushes = 0;
 
+	*depth = 0;
 	for (size_t i = f->first; i < f->end && i < f->first + 8; i++) {
 		const struct code_insn *in = code__at(planner->code, i);
 
-		if (in->op == CODE_PUSH && in->emulated && pushes++ == 1)
+		if (code__arch(planner->code)->link != CODE_REG_NONE
+			    ? i == f->first + 1
+			    : in->op == CODE_PUSH && in->emulated && pushes++ == 1)
 			return i;
-		if (in->flow != FLOW_NEXT || (in->op != CODE_PUSH && insn__writes(in, CODE_REG_SP)))
+		if (in->flow != FLOW_NEXT || in->stack == CODE_STACK_UNKNOWN ||
+		    (code__arch(planner->code)->link == CODE_REG_NONE && in->op != CODE_PUSH &&
+		     insn__writes(in, CODE_REG_SP)))
 			break;
+		*depth += in->stack;
 	}
 	return CODE_NONE;
 }
@@ -186,19 +193,21 @@ static void add_combined(struct planner *planner, const char *function, uint64_t
 {
 	struct code_range f;
 	size_t insn;
+	int depth;
 
 	if (!planner__function(planner, function, &f))
 		return;
-	insn = second_push(planner, &f);
+	insn = second_point(planner, &f, &depth);
 	if (insn == CODE_NONE) {
 		planner__missing(planner, function);
 		return;
 	}
-	planner__add(planner, &(struct point_spec){.insn = insn,
-						   .entry_cookie = at_entry,
-						   .event = event,
-						   .function = function,
-						   .reads = reads});
+	planner__add(planner,
+		     &(struct point_spec){.insn = insn,
+					  .entry_cookie = at_entry | cookie__make(0, 0, 0, 0, 0, 0, 0, depth),
+					  .event = event,
+					  .function = function,
+					  .reads = reads});
 }
 
 static void find_gomp_loops(struct planner *planner)

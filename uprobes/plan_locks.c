@@ -81,7 +81,8 @@ static bool add_lock(struct planner *planner, const char *name, const struct cod
 		if (in->target != waiting || !track__words(planner, f, i, &words) || words > COOKIE_SMALL_MAX)
 			continue;
 		begin.insn = i;
-		begin.entry_cookie = lock_cookie(lock, COOKIE_LOCK_BEGIN, planner__argument(planner, 0), words);
+		begin.entry_cookie =
+			lock_cookie(lock, COOKIE_LOCK_BEGIN, planner__argument(planner, 0), words);
 		if (in->flow == FLOW_JUMP && words == 0) {
 			begin.return_cookie = lock_cookie(lock, COOKIE_LOCK_RETURN, COOKIE_REG_NONE, 0);
 			planner__add(planner, &begin);

@@ -71,8 +71,8 @@ static void add_taker(struct planner *planner, uint64_t address, bool zero_is_ta
 
 	track__entry(planner, code__find(planner->code, address),
 		     TRACK_ARGUMENT_0 | TRACK_ARGUMENT_0 << 1 | TRACK_RETURN, &p);
-	snprintf(reads, sizeof(reads), "[%s], [%s] = bounds, %s, at return", planner__reg_name(planner, p.argument[0]),
-		 planner__reg_name(planner, p.argument[1]),
+	snprintf(reads, sizeof(reads), "[%s], [%s] = bounds, %s, at return",
+		 planner__reg_name(planner, p.argument[0]), planner__reg_name(planner, p.argument[1]),
 		 zero_is_taken ? "eax = 0 if there are" : "al = whether there are");
 	planner__add(planner,
 		     &(struct point_spec){.insn = p.insn,

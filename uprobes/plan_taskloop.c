@@ -54,12 +54,10 @@ static size_t add_creations(struct planner *planner, const struct taskloop *loop
 			continue;
 		snprintf(reads, sizeof(reads), "%s = task", planner__reg_name(planner, reg));
 		planner__add(planner, &(struct point_spec){.insn = create,
-							   .entry_cookie = cookie__make(RING_TASK_CREATE,
-											COOKIE_ALWAYS, 0, reg,
-											COOKIE_REG_NONE,
-											COOKIE_OF_TASKLOOP,
-											!loop->fn_offset,
-											loop->depth),
+							   .entry_cookie = cookie__make(
+								   RING_TASK_CREATE, COOKIE_ALWAYS, 0, reg,
+								   COOKIE_REG_NONE, COOKIE_OF_TASKLOOP,
+								   !loop->fn_offset, loop->depth),
 							   .event = "taskloop-create",
 							   .function = loop->name,
 							   .reads = reads});
@@ -108,7 +106,8 @@ static size_t add_undeferred(struct planner *planner, const struct taskloop *loo
 		if (reg == COOKIE_REG_NONE)
 			snprintf(reads, sizeof(reads), "[rbp%+d] = body, [rdi] = bounds", (int)fn->value);
 		else
-			snprintf(reads, sizeof(reads), "%s = body, [rdi] = bounds", planner__reg_name(planner, reg));
+			snprintf(reads, sizeof(reads), "%s = body, [rdi] = bounds",
+				 planner__reg_name(planner, reg));
 		planner__add(planner,
 			     &(struct point_spec){.insn = i,
 						  .entry_cookie = cookie__make(
@@ -138,9 +137,8 @@ int plan_taskloop__find(struct planner *planner, int64_t fn_offset)
 		struct taskloop loop = {.name = names[i], .fn_offset = fn_offset};
 
 		if (!planner__function(planner, names[i], &loop.f) ||
-		    !code_paths__frame(planner, &loop.f, &loop.depth) ||
-		    loop.depth > 8 * COOKIE_SMALL_MAX || !add_creations(planner, &loop) ||
-		    (fn_offset && !add_undeferred(planner, &loop))) {
+		    !code_paths__frame(planner, &loop.f, &loop.depth) || loop.depth > 8 * COOKIE_SMALL_MAX ||
+		    !add_creations(planner, &loop) || (fn_offset && !add_undeferred(planner, &loop))) {
 			planner__missing(planner, names[i]);
 			continue;
 		}

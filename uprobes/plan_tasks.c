@@ -72,7 +72,8 @@ size_t libgomp__allocated(const struct planner *planner, const struct code_range
 /* Of GOMP_task's arguments. */
 enum { TASK_FLAGS = 6, TASK_DEPENDS = 7 };
 
-static uint32_t home_of(const struct planner *planner, const struct code_range *f, size_t insn, uint32_t argument)
+static uint32_t home_of(const struct planner *planner, const struct code_range *f, size_t insn,
+			uint32_t argument)
 {
 	struct code_operand home;
 
@@ -145,21 +146,20 @@ int libgomp__find_create_end(struct planner *planner, const struct code_range *f
 	for (size_t i = 0; i < count; i++) {
 		uint32_t test = code__at(planner->code, edges[i].insn)->test;
 
-		planner__add(planner,
-			     &(struct point_spec){.insn = edges[i].insn,
-						  .entry_cookie =
-							  cookie__make(RING_TASK_CREATE_END, edges[i].when,
-								       test, COOKIE_REG_NONE,
-								       COOKIE_REG_NONE, 0, 0, 0),
-						  .event = "task-create-end",
-						  .function = "GOMP_task",
-						  .reads = path_edge__text(&edges[i])});
+		planner__add(planner, &(struct point_spec){.insn = edges[i].insn,
+							   .entry_cookie = cookie__make(
+								   RING_TASK_CREATE_END, edges[i].when, test,
+								   COOKIE_REG_NONE, COOKIE_REG_NONE, 0, 0, 0),
+							   .event = "task-create-end",
+							   .function = "GOMP_task",
+							   .reads = path_edge__text(&edges[i])});
 	}
 	return 0;
 }
 
 /* In the `window` instructions before `call`: where `reg` was loaded from. */
-static bool loaded_before(const struct planner *planner, size_t call, uint8_t reg, size_t window, struct code_operand *from)
+static bool loaded_before(const struct planner *planner, size_t call, uint8_t reg, size_t window,
+			  struct code_operand *from)
 {
 	struct code_operand to;
 
@@ -172,7 +172,8 @@ static bool loaded_before(const struct planner *planner, size_t call, uint8_t re
 			continue;
 		for (int k = 0; insn__move(in, k, &to, from); k++)
 			if (operand__is(&to, reg))
-				return from->type == OPERAND_MEMORY && from->index == CODE_REG_NONE && !from->thread;
+				return from->type == OPERAND_MEMORY && from->index == CODE_REG_NONE &&
+				       !from->thread;
 		return false;
 	}
 	return false;
@@ -187,15 +188,15 @@ static void add_body(struct planner *planner, size_t begin, size_t end, uint32_t
 
 	snprintf(reads, sizeof(reads), "%s = task, %s = body", planner__reg_name(planner, task),
 		 planner__reg_name(planner, fn));
-	planner__add(planner,
-		     &(struct point_spec){.insn = begin,
-					  .entry_cookie = cookie__make(RING_TASK_BEGIN,
-								       in->flow == FLOW_CALL ? COOKIE_ALWAYS
-											     : COOKIE_IF_NOT_TAKEN,
-								       in->test, task, fn, 0, 0, 0),
-					  .event = "task-begin",
-					  .function = function,
-					  .reads = reads});
+	planner__add(planner, &(struct point_spec){.insn = begin,
+						   .entry_cookie = cookie__make(RING_TASK_BEGIN,
+										in->flow == FLOW_CALL
+											? COOKIE_ALWAYS
+											: COOKIE_IF_NOT_TAKEN,
+										in->test, task, fn, 0, 0, 0),
+						   .event = "task-begin",
+						   .function = function,
+						   .reads = reads});
 	planner__add(planner, &(struct point_spec){.insn = end,
 						   .entry_cookie = cookie__make(RING_TASK_END, COOKIE_ALWAYS,
 										0, COOKIE_REG_NONE,
@@ -221,7 +222,8 @@ static const char *name_of(const struct planner *planner, size_t insn)
 /* Whether the conditional jump, or what stands before it, tests whether the register is 0. */
 static bool tests_register(const struct planner *planner, size_t branch, uint8_t reg)
 {
-	const struct code_insn *in = code__at(planner->code, branch), *test = code__at(planner->code, branch - 1);
+	const struct code_insn *in = code__at(planner->code, branch),
+			       *test = code__at(planner->code, branch - 1);
 
 	if (in->flow != FLOW_BRANCH || !in->emulated)
 		return false;
@@ -261,7 +263,8 @@ static int find_bodies(struct planner *planner, int64_t *offset)
 		end = planner__next_emulated(planner, i + 1, 24);
 		if (end == CODE_NONE)
 			return planner__refuse(planner, "an instruction to probe after a task's body");
-		add_body(planner, call->emulated ? i : i - 1, end, task, planner__cookie_reg(fn), name_of(planner, i));
+		add_body(planner, call->emulated ? i : i - 1, end, task, planner__cookie_reg(fn),
+			 name_of(planner, i));
 		found++;
 	}
 	if (found < 3)
@@ -339,14 +342,16 @@ static int keep_undeferred(struct planner *planner, const struct code_range *f, 
 			if (!homes_of(planner, f, at, &homes))
 				count = 0;
 		}
-		planner__add(planner, &(struct point_spec){.insn = at,
-							   .entry_cookie = cookie__make(
-								   RING_UNDEFERRED_BEGIN, COOKIE_ALWAYS, 0,
-								   COOKIE_REG_NONE, COOKIE_REG_NONE, COOKIE_OF_TASK,
-								   COOKIE_UNDEFERRED_KEEP, homes),
-							   .event = "undeferred-call",
-							   .function = "GOMP_task",
-							   .reads = "flags, depend"});
+		planner__add(planner,
+			     &(struct point_spec){.insn = at,
+						  .entry_cookie =
+							  cookie__make(RING_UNDEFERRED_BEGIN, COOKIE_ALWAYS,
+								       0, COOKIE_REG_NONE, COOKIE_REG_NONE,
+								       COOKIE_OF_TASK, COOKIE_UNDEFERRED_KEEP,
+								       homes),
+						  .event = "undeferred-call",
+						  .function = "GOMP_task",
+						  .reads = "flags, depend"});
 	}
 	return count ? 0 : planner__refuse(planner, "where GOMP_task has the flags of an undeferred task");
 }

@@ -53,8 +53,8 @@ static uint8_t counter_of(const struct planner *planner, size_t call, size_t com
 
 	for (size_t i = compare; i-- > call + 1;) {
 		const struct code_insn *in = code__at(planner->code, i);
-		bool one = in->op == CODE_ADD && in->operand_count >= 2 && in->operand[1].type == OPERAND_VALUE &&
-			   in->operand[1].value == 1;
+		bool one = in->op == CODE_ADD && in->operand_count >= 2 &&
+			   in->operand[1].type == OPERAND_VALUE && in->operand[1].value == 1;
 
 		for (int k = 0; k < 2; k++) {
 			uint8_t reg = cmp->operand[k].reg;
@@ -119,9 +119,11 @@ static void find_host_teams(struct planner *planner)
 	planner__add(planner,
 		     &(struct point_spec){.insn = planner__entry_point(planner, f.first, ENTRY_ARGUMENTS),
 					  .entry_cookie = cookie__make(RING_REGION_BEGIN, COOKIE_ALWAYS, 0,
-								       planner__argument(planner, 0), COOKIE_REG_NONE, 0, 0, 0),
+								       planner__argument(planner, 0),
+								       COOKIE_REG_NONE, 0, 0, 0),
 					  .return_cookie = cookie__make(RING_REGION_END, COOKIE_ALWAYS, 0,
-									planner__argument(planner, 0), COOKIE_REG_NONE, 0, 0, 0),
+									planner__argument(planner, 0),
+									COOKIE_REG_NONE, 0, 0, 0),
 					  .event = "teams-begin/-end",
 					  .function = "GOMP_teams_reg",
 					  .reads = "rdi = body, edx = teams, [rsp] = call site"});
@@ -148,7 +150,8 @@ static int find_team_start(struct planner *planner)
 			team_passed = false;
 		} else if (in->flow == FLOW_CALL) {
 			break;
-		} else if (in->op == CODE_COPY && operand__is(&in->operand[0], planner__argument(planner, 4)) &&
+		} else if (in->op == CODE_COPY &&
+			   operand__is(&in->operand[0], planner__argument(planner, 4)) &&
 			   operand__is(&in->operand[1], code__arch(planner->code)->result)) {
 			team_passed = true;
 		}
@@ -179,19 +182,18 @@ static void add_member_begin(struct planner *planner, size_t insn, uint32_t when
 	uint32_t reg = planner__cookie_reg(fn);
 	char reads[64];
 
-	snprintf(reads, sizeof(reads), "%s = body, tls[+0x%x] = team, tls[+0x%x] = number",
+	snprintf(reads, sizeof(reads), "%s = body, thread[+0x%x] = team, thread[+0x%x] = number",
 		 planner__reg_name(planner, reg), (unsigned)tls->team, (unsigned)tls->number);
 	planner__add(planner,
-		     &(struct point_spec){.insn = insn,
-					  .entry_cookie = cookie__make(
-						  RING_MEMBER_BEGIN, when, in->test,
-						  tls->fixed ? 0 : COOKIE_REG_NONE, reg,
-						  (uint32_t)tls->team / 4, (uint32_t)tls->number / 4,
-						  tls->fixed ? (int)tls->block
-							     : (int)(int64_t)(tls->got - in->address)),
-					  .event = "member-begin",
-					  .function = "gomp_thread_start",
-					  .reads = reads});
+		     &(struct point_spec){
+			     .insn = insn,
+			     .entry_cookie = cookie__make(
+				     RING_MEMBER_BEGIN, when, in->test, tls->fixed ? 0 : COOKIE_REG_NONE, reg,
+				     (uint32_t)tls->team / 4, (uint32_t)tls->number / 4,
+				     tls->fixed ? (int)tls->block : (int)(int64_t)(tls->got - in->address)),
+			     .event = "member-begin",
+			     .function = "gomp_thread_start",
+			     .reads = reads});
 }
 
 /*
@@ -248,7 +250,8 @@ static bool is_barrier(const struct planner *planner, size_t first)
 	for (size_t i = first; i < code__count(planner->code) && i < first + 12; i++) {
 		const struct code_insn *in = code__at(planner->code, i);
 
-		if (in->lock && (in->flow == FLOW_CALL || operand__is_at(&in->operand[0], planner__argument(planner, 0))))
+		if (in->lock &&
+		    (in->flow == FLOW_CALL || operand__is_at(&in->operand[0], planner__argument(planner, 0))))
 			return true;
 		if (in->flow != FLOW_NEXT)
 			return false;
@@ -273,13 +276,11 @@ static int add_region_end(struct planner *planner, uint64_t barrier)
 			return planner__refuse(planner, "only calls of the barrier that ends regions");
 		planner__add(planner,
 			     &(struct point_spec){.insn = i,
-						  .entry_cookie =
-							  cookie__make(RING_WAIT_BEGIN, COOKIE_ALWAYS, 0,
-								       COOKIE_REG_NONE, COOKIE_REG_NONE,
-								       RING_WAIT_REGION_END,
-								       code__arch(planner->code)->link ==
-									       CODE_REG_NONE,
-								       0),
+						  .entry_cookie = cookie__make(
+							  RING_WAIT_BEGIN, COOKIE_ALWAYS, 0, COOKIE_REG_NONE,
+							  COOKIE_REG_NONE, RING_WAIT_REGION_END,
+							  code__arch(planner->code)->link == CODE_REG_NONE,
+							  0),
 						  .event = "region-end-wait",
 						  .function = "caller of the barrier",
 						  .reads = "-"});

@@ -4,7 +4,12 @@
 
 /* What a register holds. */
 struct part {
-	enum { PART_NONE, PART_THREAD, PART_OFFSET, PART_BLOCK } is; /* the thread pointer; the block's distance from it; both */
+	enum {
+		PART_NONE,
+		PART_THREAD,
+		PART_OFFSET,
+		PART_BLOCK
+	} is; /* the thread pointer; the block's distance from it; both */
 	bool fixed;
 	uint64_t got;
 	int64_t value;
@@ -16,7 +21,8 @@ static struct part sum_of(struct part a, struct part b)
 	struct part sum = a.is == PART_OFFSET ? b : a;
 	struct part offset = a.is == PART_OFFSET ? a : b;
 
-	if (offset.is != PART_OFFSET || sum.is == PART_NONE || (sum.is != PART_THREAD && !(sum.fixed && offset.fixed)))
+	if (offset.is != PART_OFFSET || sum.is == PART_NONE ||
+	    (sum.is != PART_THREAD && !(sum.fixed && offset.fixed)))
 		return (struct part){PART_NONE, false, 0, 0};
 	if (sum.is == PART_THREAD)
 		return (struct part){PART_BLOCK, offset.fixed, offset.got, offset.value};
@@ -36,7 +42,8 @@ static struct part part_of(const struct part *parts, const struct code_operand *
 }
 
 /* Whether the memory is a field of the block: the thread pointer is added by the processor, or was before. */
-static bool is_field(const struct part *parts, const struct code_operand *from, struct tls_layout *tls, int64_t *field)
+static bool is_field(const struct part *parts, const struct code_operand *from, struct tls_layout *tls,
+		     int64_t *field)
 {
 	struct part base = {PART_NONE, false, 0, 0};
 
@@ -60,7 +67,8 @@ static bool is_field(const struct part *parts, const struct code_operand *from, 
  * the thread pointer comes from the GOT in a library; in an executable the
  * linker has made it a constant, also of a load that was compiled for a library.
  */
-static bool decode_tls(const struct planner *planner, const char *name, struct tls_layout *tls, int64_t *field)
+static bool decode_tls(const struct planner *planner, const char *name, struct tls_layout *tls,
+		       int64_t *field)
 {
 	struct part parts[CODE_REG_SP] = {{PART_NONE, false, 0, 0}};
 	struct code_range f;
@@ -73,7 +81,8 @@ static bool decode_tls(const struct planner *planner, const char *name, struct t
 
 		if (in->op == CODE_COPY && is_field(parts, &in->operand[1], tls, field))
 			return true;
-		if (in->operand_count == 0 || in->operand[0].type != OPERAND_REG || in->operand[0].reg >= CODE_REG_SP)
+		if (in->operand_count == 0 || in->operand[0].type != OPERAND_REG ||
+		    in->operand[0].reg >= CODE_REG_SP)
 			continue;
 		if (in->op == CODE_THREAD)
 			part.is = PART_THREAD;

@@ -84,29 +84,30 @@ static bool add_without_return_probe(struct planner *planner, const struct code_
 	}
 	if (over == COOKIE_ALWAYS)
 		return false;
-	snprintf(reads, sizeof(reads), depth ? "[rsp+%d] = call site" : "[rsp] = call site", depth);
+	if (code__arch(planner->code)->link != CODE_REG_NONE)
+		snprintf(reads, sizeof(reads), depth ? "[rbp+8] = call site" : "[rsp] = call site");
+	else
+		snprintf(reads, sizeof(reads), depth ? "[rsp+%d] = call site" : "[rsp] = call site", depth);
 	planner__add(planner,
 		     &(struct point_spec){.insn = begin,
-					  .entry_cookie =
-						  cookie__make(RING_WAIT_BEGIN, COOKIE_ALWAYS,
-							       code__at(planner->code, begin)->test,
-							       COOKIE_REG_NONE, over, wait, 0, depth),
+					  .entry_cookie = cookie__make(RING_WAIT_BEGIN, COOKIE_ALWAYS,
+								       code__at(planner->code, begin)->test,
+								       COOKIE_REG_NONE, over, wait, 0, depth),
 					  .event = event,
 					  .function = function,
 					  .reads = reads});
 	for (size_t i = 0; i < count; i++)
 		if (exits[i].insn != begin)
-			planner__add(planner,
-				     &(struct point_spec){
-					     .insn = exits[i].insn,
-					     .entry_cookie = cookie__make(
-						     RING_WAIT_END, exits[i].when,
-						     code__at(planner->code, exits[i].insn)->test,
-						     COOKIE_REG_NONE, COOKIE_REG_NONE, wait, 0,
-						     depths[i] + 8),
-					     .event = "wait-end",
-					     .function = function,
-					     .reads = path_edge__text(&exits[i])});
+			planner__add(planner, &(struct point_spec){
+						      .insn = exits[i].insn,
+						      .entry_cookie = cookie__make(
+							      RING_WAIT_END, exits[i].when,
+							      code__at(planner->code, exits[i].insn)->test,
+							      COOKIE_REG_NONE, COOKIE_REG_NONE, wait, 0,
+							      depths[i] + 8),
+						      .event = "wait-end",
+						      .function = function,
+						      .reads = path_edge__text(&exits[i])});
 	return true;
 }
 
@@ -311,8 +312,7 @@ static bool tests_byte_of_first(const struct planner *planner, const struct code
 		return false;
 	if (in->test & COOKIE_TEST_REGISTER) { /* a load, then the test of the register */
 		if (test->operand_count < 2 || test->operand[0].type != OPERAND_REG ||
-		    test->operand[0].reg != (in->test & 31) ||
-		    test->operand[1].type != OPERAND_MEMORY)
+		    test->operand[0].reg != (in->test & 31) || test->operand[1].type != OPERAND_MEMORY)
 			return false;
 		base.reg = test->operand[1].reg;
 		if_set = in->test & COOKIE_TEST_SET;
@@ -359,13 +359,13 @@ static void find_fulfill(struct planner *planner)
 		home.reg = planner__argument(planner, 0);
 	}
 	snprintf(reads, sizeof(reads), "%s = task", planner__reg_name(planner, home.reg));
-	planner__add(planner, &(struct point_spec){.insn = at,
-						   .entry_cookie = cookie__make(RING_TASK_FULFILL, when,
-										condition, home.reg,
-										COOKIE_REG_NONE, 0, 0, 0),
-						   .event = "fulfill",
-						   .function = "omp_fulfill_event",
-						   .reads = reads});
+	planner__add(planner,
+		     &(struct point_spec){.insn = at,
+					  .entry_cookie = cookie__make(RING_TASK_FULFILL, when, condition,
+								       home.reg, COOKIE_REG_NONE, 0, 0, 0),
+					  .event = "fulfill",
+					  .function = "omp_fulfill_event",
+					  .reads = reads});
 }
 
 static void find_group_and_single(struct planner *planner)

@@ -149,8 +149,9 @@ static bool same_operand(const struct code_operand *a, const struct code_operand
 /* In an executable the linker replaces loads of addresses and offsets by the constants. */
 static bool is_relaxed(const struct code_insn *in, const struct code_insn *known)
 {
-	return known->operand_count == 2 && in->operand_count == 2 && known->operand[1].type == OPERAND_MEMORY &&
-	       known->operand[1].reg == CODE_REG_PC && same_operand(&in->operand[0], &known->operand[0]) &&
+	return known->operand_count == 2 && in->operand_count == 2 &&
+	       known->operand[1].type == OPERAND_MEMORY && known->operand[1].reg == CODE_REG_PC &&
+	       same_operand(&in->operand[0], &known->operand[0]) &&
 	       (in->operand[1].type == OPERAND_VALUE || in->operand[1].reg == CODE_REG_PC) &&
 	       (in->op == CODE_COPY || in->op == CODE_ADDRESS || in->op == CODE_ADD);
 }

@@ -255,7 +255,13 @@ static int take_if_runtime(const char *path, enum elf_runtime wanted, char *out,
 #define CACHE_FILE "/etc/ld.so.cache"
 #define CACHE_MAGIC "glibc-ld.so.cache1.1"
 #define CACHE_MAX (64u << 20)
-#define CACHE_X86_64_ELF6 0x0303
+#if defined(__aarch64__)
+#define CACHE_NATIVE_ELF6 0x0a03
+#define NATIVE_DIRECTORY "/usr/lib/aarch64-linux-gnu"
+#else
+#define CACHE_NATIVE_ELF6 0x0303
+#define NATIVE_DIRECTORY "/usr/lib/x86_64-linux-gnu"
+#endif
 
 struct cache_head {
 	char magic[20]; /* with the version */
@@ -325,7 +331,7 @@ static int find_in_cache(const char *soname, enum elf_runtime wanted, char *out,
 		struct cache_entry entry;
 
 		memcpy(&entry, start + sizeof(head) + i * sizeof(entry), sizeof(entry));
-		if (entry.flags == CACHE_X86_64_ELF6 && entry.key < size && entry.value < size &&
+		if (entry.flags == CACHE_NATIVE_ELF6 && entry.key < size && entry.value < size &&
 		    !strcmp(start + entry.key, soname))
 			error = take_if_runtime(start + entry.value, wanted, out, out_size);
 	}
@@ -336,8 +342,7 @@ out:
 
 int runtime_find__system_of(enum probe_runtime runtime, char *path, size_t size)
 {
-	static const char *const directories[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/lib64",
-						  "/usr/lib"};
+	static const char *const directories[] = {NATIVE_DIRECTORY, "/usr/lib64", "/lib64", "/usr/lib"};
 	static const char *const libgomp[] = {"libgomp.so.1", NULL};
 	static const char *const libomp[] = {"libomp.so.5", "libomp.so", "libiomp5.so", NULL};
 	const char *const *names = runtime == RUNTIME_LIBOMP ? libomp : libgomp;

@@ -16,6 +16,8 @@
  * hand with N asked for directly before T. A caller that knows lines compares
  * those of the two calls: GCC's are both on the line of the directive.
  *
+ * Only x86-64's code is known.
+ *
  * Not seen: when it optimizes, GCC asks for N and T once in a function. The
  * static loops after the first, and one in a function that has asked for T
  * itself before, have no call of their own.

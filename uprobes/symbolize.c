@@ -240,6 +240,7 @@ int symbolizer__lookup(struct symbolizer *symbolizer, uint64_t address, int is_r
 
 bool symbolizer__is_static_loop(struct symbolizer *symbolizer, uint64_t address)
 {
+	GElf_Ehdr header;
 	struct mapping *mapping = find(symbolizer, address);
 	struct symbol first = {0}, second = {0};
 	uint64_t begin, end, call;
@@ -263,7 +264,8 @@ bool symbolizer__is_static_loop(struct symbolizer *symbolizer, uint64_t address)
 				    ELF_T_BYTE);
 	if (!data)
 		return false;
-	if (static_loop__at(data->d_buf, data->d_size, begin, address) == STATIC_LOOP_NONE)
+	if (!gelf_getehdr(elf, &header) || header.e_machine != EM_X86_64 ||
+	    static_loop__at(data->d_buf, data->d_size, begin, address) == STATIC_LOOP_NONE)
 		return false;
 	call = static_loop__second_call(data->d_buf, data->d_size, begin, address);
 	return symbolizer__lookup(symbolizer, address, 1, &first) != 0 ||

@@ -62,12 +62,13 @@ void track__entry(const struct planner *planner, size_t first, unsigned needs, s
 		const struct code_insn *in = code__at(planner->code, i);
 
 		*out = (struct track_point){.insn = i, .words = (uint32_t)words};
-		if (!find_arguments(arch, holder, needs, out) || (needs & TRACK_RETURN && words) || words < 0 ||
-		    words > COOKIE_SMALL_MAX || (words && arch->link != CODE_REG_NONE))
+		if (!find_arguments(arch, holder, needs, out) || (needs & TRACK_RETURN && words) ||
+		    words < 0 || words > COOKIE_SMALL_MAX || (words && arch->link != CODE_REG_NONE))
 			break;
 		if (in->emulated && in->flow != FLOW_CALL)
 			return;
-		if (in->flow != FLOW_NEXT || !in->plain || !stack_words(in, &change) || insn__writes(in, arch->link))
+		if (in->flow != FLOW_NEXT || !in->plain || !stack_words(in, &change) ||
+		    insn__writes(in, arch->link))
 			break;
 		words += change;
 		step_registers(in, holder);

@@ -100,7 +100,7 @@ static char *put_numbers(char *to, const void *values, unsigned width, size_t co
 		memcpy(to, values, count * bytes);
 		return to + count * bytes;
 	}
-	/* The file is little-endian, as x86-64 is. */
+	/* The file is little-endian, as x86-64 and aarch64 are. */
 	for (size_t i = 0; i < count; i++) {
 		uint64_t value = value_at(values, width, i);
 

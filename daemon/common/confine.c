@@ -77,7 +77,7 @@ int confine__become(uid_t uid, gid_t gid)
 	return !error && uid != 0 && setuid(0) == 0 ? -EPERM : error;
 }
 
-#if defined(__x86_64__) && !SANITIZED
+#if (defined(__x86_64__) || defined(__aarch64__)) && !SANITIZED
 /* Computing, and using what is open. */
 static const unsigned int always[] = {
 	SYS_read,
@@ -120,9 +120,17 @@ static const unsigned int always[] = {
 };
 /* Looking at files by their names. */
 static const unsigned int looking[] = {
-	SYS_stat,	SYS_lstat,    SYS_newfstatat, SYS_statx,  SYS_access,	  SYS_faccessat,
-	SYS_faccessat2, SYS_readlink, SYS_readlinkat, SYS_getcwd, SYS_getdents64,
+#if defined(__x86_64__)
+	SYS_stat,	SYS_lstat, SYS_access,	  SYS_readlink,
+#endif
+	SYS_newfstatat, SYS_statx, SYS_faccessat, SYS_faccessat2, SYS_readlinkat, SYS_getcwd, SYS_getdents64,
 };
+
+#if defined(__x86_64__)
+#define AUDIT_ARCH_NATIVE AUDIT_ARCH_X86_64
+#else
+#define AUDIT_ARCH_NATIVE AUDIT_ARCH_AARCH64
+#endif
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 #define MOST_STEPS (2 * (COUNT_OF(always) + COUNT_OF(looking)) + 6 + 2 * 5 + 5)
 
@@ -183,14 +191,16 @@ int confine__filter(enum confine_calls calls)
 	struct sock_fprog given = {.filter = program.steps};
 
 	load(&program, offsetof(struct seccomp_data, arch));
-	step(&program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0));
+	step(&program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_NATIVE, 1, 0));
 	answer(&program, SECCOMP_RET_KILL_PROCESS);
 	load(&program, offsetof(struct seccomp_data, nr));
 	allow(&program, always, COUNT_OF(always));
 	allow_terminals(&program);
 	if (calls == CONFINE_READ_FILES) {
 		allow(&program, looking, COUNT_OF(looking));
+#if defined(__x86_64__)
 		allow_reading(&program, SYS_open, 1);
+#endif
 		allow_reading(&program, SYS_openat, 2);
 	}
 	answer(&program, SECCOMP_RET_ERRNO | ENOSYS);

@@ -28,7 +28,7 @@ enum confine_calls {
 /*
  * System calls but these fail with ENOSYS, or EPERM where a file would be
  * opened for more than reading (seccomp). Nothing where the compiler's sanitizers
- * need others, or on other machines than x86-64. 0, or a negative errno.
+ * need others, or on other machines than x86-64 and aarch64. 0, or a negative errno.
  */
 int confine__filter(enum confine_calls calls);
 

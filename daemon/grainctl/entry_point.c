@@ -11,8 +11,19 @@
 #include <sys/user.h>
 #include <unistd.h>
 
-#ifdef __x86_64__
-#define BREAKPOINT 0xcc
+#if defined(__x86_64__)
+#define BREAKPOINT 0xccu /* int3 */
+#define BREAKPOINT_BITS 8
+#define PROGRAM_COUNTER rip
+#define GOES_BEYOND 1 /* bytes that the program counter is past the breakpoint when it is reached */
+#elif defined(__aarch64__)
+#define BREAKPOINT 0xd4200000u /* brk */
+#define BREAKPOINT_BITS 32
+#define PROGRAM_COUNTER pc
+#define GOES_BEYOND 0
+#endif
+
+#ifdef BREAKPOINT
 
 static bool is_64_bit(pid_t pid)
 {
@@ -43,10 +54,12 @@ static uint64_t read_entry(pid_t pid)
 	return 0;
 }
 
-/* Replaces one byte of the program's code; its old value goes to *old when that is not NULL. */
-static bool replace_byte(pid_t pid, uint64_t address, uint8_t byte, uint8_t *old)
+/* Replaces what a breakpoint is long of the program's code; what was there goes to *old when that is not
+ * NULL.
+ */
+static bool replace(pid_t pid, uint64_t address, uint32_t code, uint32_t *old)
 {
-	uint64_t aligned = address & ~7ull;
+	uint64_t aligned = address & ~7ull, mask = (1ull << BREAKPOINT_BITS) - 1;
 	unsigned shift = (unsigned)(address - aligned) * 8;
 	unsigned long word;
 
@@ -55,8 +68,8 @@ static bool replace_byte(pid_t pid, uint64_t address, uint8_t byte, uint8_t *old
 	if (errno)
 		return false;
 	if (old)
-		*old = (uint8_t)(word >> shift);
-	word = (word & ~(0xfful << shift)) | (unsigned long)byte << shift;
+		*old = (uint32_t)(word >> shift & mask);
+	word = (word & ~(mask << shift)) | (unsigned long)code << shift;
 	return ptrace(PTRACE_POKETEXT, pid, (void *)aligned, (void *)word) == 0;
 }
 
@@ -69,7 +82,8 @@ const char *entry_point__set(pid_t pid, struct entry_point *out)
 	entry.address = read_entry(pid);
 	if (!entry.address)
 		return "its start address cannot be read (is its file readable for you?)";
-	if (!replace_byte(pid, entry.address, BREAKPOINT, &entry.original))
+	if (entry.address % (BREAKPOINT_BITS / 8) ||
+	    !replace(pid, entry.address, BREAKPOINT, &entry.original))
 		return "it could not be stopped at its start";
 	*out = entry;
 	return NULL;
@@ -81,10 +95,10 @@ bool entry_point__reached(pid_t pid, struct entry_point *entry)
 	struct iovec vector = {&registers, sizeof(registers)};
 
 	if (!entry->address || ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &vector) < 0 ||
-	    registers.rip != entry->address + 1)
+	    registers.PROGRAM_COUNTER != entry->address + GOES_BEYOND)
 		return false;
-	registers.rip = entry->address;
-	if (!replace_byte(pid, entry->address, entry->original, NULL) ||
+	registers.PROGRAM_COUNTER = entry->address;
+	if (!replace(pid, entry->address, entry->original, NULL) ||
 	    ptrace(PTRACE_SETREGSET, pid, NT_PRSTATUS, &vector) < 0)
 		return false;
 	entry->address = 0;

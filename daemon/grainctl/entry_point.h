@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A breakpoint at the entry point of a traced, stopped x86-64 program. */
+/* A breakpoint at the entry point of a traced, stopped program of x86-64 or aarch64. */
 #ifndef GRAINCTL_ENTRY_POINT_H
 #define GRAINCTL_ENTRY_POINT_H
 
@@ -8,8 +8,8 @@
 #include <sys/types.h>
 
 struct entry_point {
-	uint64_t address; /* 0: none set */
-	uint8_t original; /* the byte that the breakpoint replaces */
+	uint64_t address;  /* 0: none set */
+	uint32_t original; /* what the breakpoint replaces */
 };
 
 /* Called when the program is stopped at its exec. NULL, or why it cannot be. */

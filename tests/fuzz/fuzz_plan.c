@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
-	error = probe_plan__create_fd(fd, "the file", &plan, &err);
+	error = probe_plan__create_foreign(fd, "the file", &plan, &err);
 	check(error, fd, plan, &err);
 	plan = NULL;
 	error = bodies__plan_fd(fd, "the file", 0, &plan, &err);
