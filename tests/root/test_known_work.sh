@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Hardware counters of grains against work that is known: task k of a round executes k times the same number of
+# instructions, and has k times the cycles. Where the machine counts instructions, those to the number.
+# usage: tests/root/test_known_work.sh BUILD_DIRECTORY
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/root_lib.sh"
+
+UNIT=500000 ROUNDS=4 TASKS=8
+start_graind || exit 1
+if ! "$GRAINCTL" doctor 2>/dev/null | grep -q "a cycle counter can be read"; then
+	skip "cycles of known work" "this machine has no counter of cycles (the arm64 guest of tests/vm has one)"
+	exit 0
+fi
+for threads in 1 2; do
+	name=worked-$threads
+	if ! OMP_NUM_THREADS=$threads "$GRAINCTL" run --counters cycles,instructions -- "$B/tests/omp/worked" $ROUNDS $TASKS $UNIT \
+		>"$T/$name.out" 2>"$T/$name.err"; then
+		not_ok "$name: runs" "$(tail -3 "$T/$name.err")"
+		continue
+	fi
+	job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/$name.err" | tail -1)
+	"$GRAINCTL" report "$job" --format json -o "$T/$name.grains"
+	python3 - "$name" "$T/$name.grains" $UNIT $ROUNDS $TASKS <<'PY'
+import json, re, statistics, sys
+name, path = sys.argv[1:3]
+unit, rounds, tasks = map(int, sys.argv[3:])
+
+
+def check(what, good, detail=""):
+    print("%s - %s: %s" % ("ok" if good else "not ok", name, what))
+    if not good:
+        print("# " + str(detail)[:600])
+
+
+grains = []
+for line in open(path):
+    g = json.loads(line)
+    found = re.fullmatch(r"0\.p(\d+)\.s0\.(\d+)", g["id"])
+    if found:
+        grains.append((int(found.group(1)), int(found.group(2)) + 1, g["counters"]))
+check("%d tasks" % (rounds * tasks), len(grains) == rounds * tasks, len(grains))
+# The first round also has page faults of stacks and code.
+cycles = {}
+for n in range(1, tasks + 1):
+    known = [c.get("cycles") for r, k, c in grains if r and k == n]
+    if known and None not in known:
+        cycles[n] = statistics.median(known)
+check("the cycles of every task are known", len(cycles) == tasks, grains[:3])
+if len(cycles) == tasks:
+    mean_k, mean_c = (tasks + 1) / 2, sum(cycles.values()) / tasks
+    slope = sum((k - mean_k) * (c - mean_c) for k, c in cycles.items()) / sum((k - mean_k) ** 2 for k in cycles)
+    off = max(abs(c - (mean_c + slope * (k - mean_k))) / c for k, c in cycles.items())
+    check("cycles are proportional to the work (%.3f a loop, at most %.1f %% off)" % (slope / unit, 100 * off),
+          slope > 0 and off < 0.05 and abs(mean_c - slope * mean_k) < 0.05 * mean_c, cycles)
+counted = [(k, c["instructions"]) for r, k, c in grains if r and c.get("instructions")]
+if counted:
+    off = max(abs(i - 2 * unit * k) / (2 * unit * k) for k, i in counted)
+    check("instructions are those of the loop (at most %.2f %% off)" % (100 * off), off < 0.02, counted[:6])
+else:
+    print("skip - %s instructions: this machine does not count them (QEMU does with -icount)" % name)
+PY
+done
+stop_graind
+is "graind ends cleanly" "$GRAIND_STATUS" 0
