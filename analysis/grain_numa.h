@@ -41,6 +41,8 @@ struct grain_node {
 };
 /* By number. */
 void grain_graph__node(const struct grain_graph *graph, size_t index, struct grain_node *out);
+/* Its index; GRAIN_NONE: unknown. */
+uint32_t grain_graph__node_of_cpu(const struct grain_graph *graph, uint32_t cpu);
 /* Between nodes by index; GRAIN_NONE unknown. */
 uint32_t grain_graph__node_distance(const struct grain_graph *graph, size_t from, size_t to);
 /* Part of all accesses that go from one node to another's memory if pages are used alike; NAN unknown. */

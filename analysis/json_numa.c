@@ -32,6 +32,15 @@ static void write_node(struct json_out *o, const struct grain_graph *g, size_t i
 	json_out__open(o, '{');
 	key_uint(o, "node", node.node);
 	key_uint(o, "cpus", node.cpus);
+	json_out__key(o, "cpu_list");
+	json_out__open(o, '[');
+	for (uint32_t cpu = 0, left = node.cpus; left && cpu <= UINT16_MAX; cpu++) {
+		if (grain_graph__node_of_cpu(g, cpu) != index)
+			continue;
+		json_out__uint(o, cpu);
+		left--;
+	}
+	json_out__close(o, ']');
 	json_out__key(o, "memory_bytes");
 	if (node.memory_bytes)
 		json_out__uint(o, node.memory_bytes);

@@ -403,6 +403,11 @@ void grain_graph__node(const struct grain_graph *graph, size_t index, struct gra
 	*out = graph->numa->nodes[index];
 }
 
+uint32_t grain_graph__node_of_cpu(const struct grain_graph *graph, uint32_t cpu)
+{
+	return node_of(graph->numa, cpu);
+}
+
 uint32_t grain_graph__node_distance(const struct grain_graph *graph, size_t from, size_t to)
 {
 	return graph->numa->distance[from * graph->numa->node_count + to];

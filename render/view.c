@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/grain_numa.h"
 #include "render/severity.h"
 
 static const struct view_colour colours[VIEW_COLOURS] = {
@@ -38,6 +39,7 @@ static const struct {
 	{RENDER_VIEW_CACHE_MISS_RATIO, "cache_miss_ratio", GRAIN_PROBLEM_CACHE_MISS_RATIO},
 	{RENDER_VIEW_DEFINITION, "definition", GRAIN_PROBLEM_COUNT},
 	{RENDER_VIEW_THREAD, "thread", GRAIN_PROBLEM_COUNT},
+	{RENDER_VIEW_NODE, "node", GRAIN_PROBLEM_COUNT},
 	{RENDER_VIEW_TIME, "time", GRAIN_PROBLEM_COUNT},
 };
 
@@ -126,6 +128,18 @@ static void words(const char *name, char *out, size_t size)
 			*out = ' ';
 }
 
+/* With one NUMA node there is nothing to tell apart. */
+static int need_nodes(const struct grain_graph *graph, struct grain_error *err)
+{
+	struct grain_numa numa;
+
+	grain_graph__numa(graph, &numa);
+	if (numa.absent && err)
+		snprintf(err->text, sizeof(err->text), "no view of NUMA nodes: %s; choose another view",
+			 numa.absent);
+	return numa.absent ? -ENODATA : 0;
+}
+
 int view__init(struct view *view, const struct grain_graph *graph, enum render_view wanted,
 	       struct grain_error *err)
 {
@@ -135,6 +149,8 @@ int view__init(struct view *view, const struct grain_graph *graph, enum render_v
 	view->graph = graph;
 	view->view = wanted == RENDER_VIEW_PROBLEM ? worst_view(graph) : wanted;
 	view->problem = problem_of(view->view);
+	if (view->view == RENDER_VIEW_NODE && need_nodes(graph, err) < 0)
+		return -ENODATA;
 	if (view->problem < GRAIN_PROBLEM_COUNT) {
 		grain_graph__problem(graph, view->problem, &view->summary);
 		if (!view->summary.available) {
@@ -248,6 +264,8 @@ static uint8_t property(const struct view *view, const struct scene_node *node, 
 			if (view->tids[i] == node->tid)
 				return view__ranked(i);
 		return VIEW_OTHER;
+	case RENDER_VIEW_NODE:
+		return view__ranked(grain_graph__node_of_cpu(view->graph, node->cpu));
 	case RENDER_VIEW_TIME:
 		share = log(fmax(1, (double)c->exec_ns) / view->shortest_ns) /
 			log(view->longest_ns / view->shortest_ns);
@@ -290,7 +308,8 @@ uint8_t view__colour(const struct view *view, const struct scene_node *node)
 	grain_graph__context(view->graph, node->context, &c);
 	if (view__dims(view) && node->severity > 0)
 		return heat(node->severity);
-	if ((c.kind == GRAIN_INITIAL || c.kind == GRAIN_IMPLICIT) && view->view != RENDER_VIEW_THREAD)
+	if ((c.kind == GRAIN_INITIAL || c.kind == GRAIN_IMPLICIT) && view->view != RENDER_VIEW_THREAD &&
+	    view->view != RENDER_VIEW_NODE)
 		return VIEW_IMPLICIT;
 	return view__dims(view) ? VIEW_DIM : property(view, node, &c);
 }
@@ -314,6 +333,9 @@ void view__headline(const struct view *view, struct format_text *out)
 		return;
 	case RENDER_VIEW_THREAD:
 		format__add(out, "grains by thread");
+		return;
+	case RENDER_VIEW_NODE:
+		format__add(out, "grains by NUMA node");
 		return;
 	case RENDER_VIEW_TIME:
 		format__add(out, "grains by execution time");

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analysis/grain_numa.h"
 #include "render/view.h"
 
 static struct view_legend_entry *add(struct view_legend_entry *entries, size_t *count, enum view_mark mark,
@@ -54,6 +55,21 @@ static void add_heat(const struct view *view, struct view_legend_entry *entries,
 	snprintf(add(entries, count, VIEW_MARK_BOX, VIEW_DIM)->label, 96, "no problem");
 }
 
+static void add_nodes(const struct view *view, struct view_legend_entry *entries, size_t *count)
+{
+	struct grain_numa numa;
+	struct grain_node node;
+
+	grain_graph__numa(view->graph, &numa);
+	for (size_t i = 0; i < numa.nodes && i < VIEW_RANKS; i++) {
+		grain_graph__node(view->graph, i, &node);
+		snprintf(add(entries, count, VIEW_MARK_BOX, view__ranked(i))->label, 96, "NUMA node %u",
+			 node.node);
+	}
+	if (numa.nodes > VIEW_RANKS)
+		snprintf(add(entries, count, VIEW_MARK_BOX, VIEW_OTHER)->label, 96, "other nodes");
+}
+
 static void add_property(const struct view *view, struct view_legend_entry *entries, size_t *count)
 {
 	if (view->view == RENDER_VIEW_THREAD) {
@@ -62,6 +78,8 @@ static void add_property(const struct view *view, struct view_legend_entry *entr
 				 view->tids[i]);
 		if (view->more_tids)
 			snprintf(add(entries, count, VIEW_MARK_BOX, VIEW_OTHER)->label, 96, "other threads");
+	} else if (view->view == RENDER_VIEW_NODE) {
+		add_nodes(view, entries, count);
 	} else if (view->view == RENDER_VIEW_TIME) {
 		for (int i = 0; i < VIEW_TIME_STEPS; i++) {
 			double upper = view->shortest_ns *

@@ -109,6 +109,21 @@ class Colours {
 		return thread >= 0 && thread < COLOUR_RANKS ? COLOUR_DEFINITION + thread : COLOUR_OTHER;
 	}
 
+	/* By CPU. */
+	node_ranks() {
+		if (!this.nodes) {
+			this.nodes = new Map();
+			(this.data.summary.numa || { nodes: [] }).nodes.forEach((node, i) => node.cpu_list.forEach((cpu) => this.nodes.set(cpu, i)));
+		}
+		return this.nodes;
+	}
+
+	of_node(cpu) {
+		const rank = this.node_ranks().get(cpu);
+
+		return rank === undefined || rank >= COLOUR_RANKS ? COLOUR_OTHER : COLOUR_DEFINITION + rank;
+	}
+
 	/* By execution time, between the shortest and the longest of all grains. */
 	of_time(exec) {
 		const { shortest, longest } = this.range_of_times();
@@ -180,7 +195,7 @@ class Colours {
 	}
 
 	classify_property(view) {
-		const { kind, definition, exec, thread, count } = this.data, classes = this.classes;
+		const { kind, definition, exec, thread, cpu, count } = this.data, classes = this.classes;
 		const { shortest, longest } = this.range_of_times();
 		const limits = [1, 2, 3, 4].map((i) => shortest * (longest / shortest) ** (i / TIME_STEPS));
 		let last = NONE - 1, colour = 0;
@@ -188,6 +203,8 @@ class Colours {
 		for (let c = 0; c < count; c++) {
 			if (view === "thread") {
 				classes[c] = this.of_thread(thread[c]);
+			} else if (view === "node") {
+				classes[c] = this.of_node(cpu[c]);
 			} else if (kind[c] === INITIAL || kind[c] === IMPLICIT) {
 				classes[c] = COLOUR_IMPLICIT;
 			} else if (view === "time") {
@@ -246,6 +263,13 @@ class Colours {
 			tids.slice(0, COLOUR_RANKS).forEach((tid, i) => add(COLOUR_DEFINITION + i, "thread " + i));
 			if (tids.length > COLOUR_RANKS)
 				add(COLOUR_OTHER, format_count(tids.length - COLOUR_RANKS) + " others");
+		} else if (view === "node") {
+			const { nodes } = this.data.summary.numa;
+
+			nodes.slice(0, COLOUR_RANKS).forEach((node, i) => add(COLOUR_DEFINITION + i, "node " + node.node));
+			if (nodes.length > COLOUR_RANKS)
+				add(COLOUR_OTHER, format_count(nodes.length - COLOUR_RANKS) + " others");
+			return entries;
 		} else if (view === "time") {
 			const { shortest, longest } = this.range_of_times();
 

@@ -3,7 +3,7 @@
 const ABSENT = "–";
 
 /* What colours can stand for. */
-const VIEWS = [...PROBLEMS, "definition", "thread", "time"];
+const VIEWS = [...PROBLEMS, "definition", "thread", "node", "time"];
 
 const PROBLEM_TITLES = {
 	parallel_benefit: "Parallel benefit",
@@ -15,6 +15,7 @@ const PROBLEM_TITLES = {
 	cache_miss_ratio: "Cache misses",
 	definition: "Definition",
 	thread: "Thread",
+	node: "NUMA node",
 	time: "Execution time",
 };
 

@@ -109,10 +109,11 @@ class Graph_panel {
 	}
 
 	view_options() {
-		const { problems } = this.app.data.summary;
+		const { problems, numa } = this.app.data.summary;
 
 		return VIEWS.map((name) => {
-			const problem = problems[name], absent = PROBLEMS.includes(name) && !(problem && problem.available);
+			const problem = name === "node" ? numa : problems[name];
+			const absent = (PROBLEMS.includes(name) || name === "node") && !(problem && problem.available);
 
 			return dom_node("option", { value: name, disabled: absent },
 				problem_title(name) + (absent ? " (absent: " + (problem && problem.why || "not measured") + ")" : ""));

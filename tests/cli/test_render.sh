@@ -44,6 +44,11 @@ for view in problem parallel_benefit load_balance instantaneous_parallelism defi
 	check "view $view is drawn" "$B/grainctl" analyze "$T/small.log" --format svg --view "$view" -o "$T/$view.svg"
 	check "view $view is well-formed XML" parses "$T/$view.svg"
 done
+sed '1a@cpu 0 node=0\n@cpu 1 node=5' "$T/small.log" >"$T/nodes.log"
+check "view node is drawn where there are several" "$B/grainctl" analyze "$T/nodes.log" --format svg --view node -o "$T/node.svg"
+check "its legend has them" grep -q "NUMA node 5" "$T/node.svg"
+"$B/grainctl" analyze "$T/small.log" --format svg --view node -o "$T/none.svg" 2>"$T/err"
+is "without nodes it says why" "$? $(grep -c "no view of NUMA nodes: .*; choose another view" "$T/err")" "1 1"
 check "a large program is drawn" timeout 60 "$B/grainctl" analyze "$T/large.log" --format svg -o "$T/large.svg"
 check "as well-formed XML" parses "$T/large.svg"
 n=$(nodes "$T/large.svg")

@@ -214,12 +214,13 @@ def variable_of(report, context, view, tids, ranks):
         ratio = value / threshold if view in LOW_IS_BAD else threshold / value
         steps = 4 * (1 - max(0, min(0.999, ratio)))
         return None if abs(steps - round(steps)) < 0.03 else "h%d" % (3 - min(3, int(steps)))
-    if view == "thread":
+    if view in ("thread", "node"):
         first = [f for f in sorted(context["fragments"], key=lambda f: f["start_ns"]) if f["end_ns"] > f["start_ns"]]
         if not first:
             return None
-        thread = tids.index(first[0]["tid"])
-        return "d%d" % thread if thread < 10 else "other"
+        rank = tids.index(first[0]["tid"]) if view == "thread" else \
+            [n["node"] for n in report.summary["numa"]["nodes"]].index(first[0]["node"])
+        return "d%d" % rank if rank < 10 else "other"
     if outside:
         return "implicit"
     if view == "definition":
@@ -244,7 +245,7 @@ def views(browser, inputs):
         tids = browser.js("app.data.report.tids")
         available = [p for p in PROBLEMS if report.summary["problems"][p]["available"]]
         for theme in ("light", "dark"):
-            for view in available + ["definition", "thread", "time"]:
+            for view in available + ["definition", "thread", "time"] + ["node"] * report.summary["numa"]["available"]:
                 browser.js("app.choose_theme(a), app.set('view', b)", theme, view)
                 colours(browser, report, view, theme, tids, ranks)
     browser.media("light")

@@ -76,6 +76,18 @@ def nodes(browser, inputs):
     check("the verdict", "lies on one NUMA node, while 63 % of the teams' time" in verdict and "<b>serial_grid</b>" in verdict, verdict)
 
 
+def view(browser, inputs):
+    """Grains have the colour of the node that they began on."""
+    browser.open(inputs.written("numa", HEAD + FOUR + PAGES + run_of(4)), "mode=grains")
+    browser.js("app.set('view', 'node')")
+    same("a colour for each node", browser.js("[0, 1, 2, 3].map((n) => app.colours.of([...app.data.cpu].lastIndexOf(n)) - app.colours.of_node(0))"),
+         [0, 1, 2, 3])
+    same("the legend", browser.js("app.colours.legend().map((e) => e.label)"), ["node 0", "node 1", "node 2", "node 3"])
+    same("it can be chosen", browser.js("document.querySelector('#graph option[value=node]').disabled"), False)
+    browser.open(inputs.written("one", HEAD + ONE + run_of(1)))
+    check("with one node it says why not", "one NUMA node" in browser.js("document.querySelector('#graph option[value=node]').innerText"))
+
+
 def absent(browser, inputs):
     browser.open(inputs.written("one", HEAD + ONE + run_of(1)))
     same("no message", browser.messages(), [])
@@ -96,4 +108,4 @@ def absent(browser, inputs):
 
 
 if __name__ == "__main__":
-    main(nodes, absent)
+    main(nodes, view, absent)

@@ -2,6 +2,7 @@
 /* The written pictures: every view, escaping, dimming, marks, bounds, DOT. */
 #include <errno.h>
 
+#include "analysis/grain_numa.h"
 #include "render/picture.h"
 #include "render/render.h"
 #include "tests/unit/check.h"
@@ -81,7 +82,10 @@ static void test_views(const struct grain_graph *graph)
 		int r;
 		char *svg = draw(graph, &opts, &r, &err);
 		bool available, dims = is_problem(graph, name, &available);
+		struct grain_numa numa;
 
+		grain_graph__numa(graph, &numa);
+		available &= v != RENDER_VIEW_NODE || !numa.absent;
 		problems += dims;
 		CHECK(render_view__parse(name, &parsed) == 0 && parsed == (enum render_view)v,
 		      "its name is known: %s", name);
