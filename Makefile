@@ -102,7 +102,7 @@ CONSTRUCT_PROGRAMS := $(foreach c,gcc clang,$(patsubst %,$(B)/%.$(c),$(basename 
 	$(patsubst tests/omp/constructs/fortran/%.f90,$(B)/tests/omp/constructs/%.gcc,$(CONSTRUCT_FORTRAN))
 TOOLS := $(patsubst %.c,$(B)/%,$(filter-out %/ompt_truth.c,$(wildcard tests/tools/*.c)))
 
-all: $(B)/graind $(B)/graind-render $(B)/grainctl
+all: $(B)/graind $(B)/graind-render $(B)/grainctl $(B)/libgrainshim.so
 
 $(B)/%.o: %.c
 	$(say) CC $<
@@ -144,6 +144,12 @@ $(B)/analysis.o: $(ANALYSIS_OBJ)
 	$(Q)$(CC) $(CFLAGS) -O3 -w $(LEARN_LINK) -flto=auto -r -flinker-output=nolto-rel -o $@ $^
 $(B)/libanalysis.a: $(B)/analysis.o
 endif
+# Loaded into the observed programs: needs nothing but libc, shows nothing but the runtime's entry points.
+SHIM_OBJ := $(call objects,runtime-shim)
+$(SHIM_OBJ): CFLAGS += -fPIC -fvisibility=hidden
+$(B)/libgrainshim.so: $(SHIM_OBJ)
+	$(say) LINK $@
+	$(Q)$(CC) -shared -Wl,-z,relro,-z,now,-z,defs,-z,nodelete -Wl,-soname,$(@F) $(SANFLAGS) -o $@ $^
 $(B)/librender.a: $(RENDER_OBJ)
 $(B)/libuprobes.a: $(UPROBES_OBJ)
 $(B)/libcommon.a: $(COMMON_OBJ)

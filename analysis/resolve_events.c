@@ -480,7 +480,8 @@ int resolver__record(struct resolver *r, struct thread *t, const struct trace_re
 		r->stream->truth.read_faults++;
 	if (rec->kind == RECORD_NONE)
 		return 0;
-	t->cpu = rec->cpu;
+	if (rec->cpu != TRACE_CPU_UNKNOWN)
+		t->cpu = rec->cpu;
 	r->now = rec->time_ns;
 	if (rec->kind == TRACE_OFF_CPU || rec->kind == TRACE_ON_CPU)
 		return scheduled(r, t, rec);

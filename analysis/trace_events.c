@@ -37,7 +37,7 @@ static int new_site(struct trace_events *e, uint64_t address, uint32_t *out)
 	return 0;
 }
 
-static int find_site(struct trace_events *e, uint64_t address, uint32_t *out)
+int trace_events__site(struct trace_events *e, uint64_t address, uint32_t *out)
 {
 	struct known_site *known = &e->known[(address ^ address >> 6) % 64];
 	int error = 0;
@@ -54,7 +54,7 @@ static int find_site(struct trace_events *e, uint64_t address, uint32_t *out)
 	return error;
 }
 
-static int find_thread(struct trace_events *e, uint32_t tid, uint32_t *out)
+int trace_events__thread(struct trace_events *e, uint32_t tid, uint32_t *out)
 {
 	struct trace_content *c = e->content;
 	int error;
@@ -103,7 +103,7 @@ void trace_events__free(struct trace_events *e)
 }
 
 /* Grows with the largest chunk, so that small traces need little. */
-static int grow_window(struct trace_events *e, size_t more)
+int trace_events__reserve(struct trace_events *e, size_t more)
 {
 	size_t capacity = e->count + more;
 	struct trace_record *window;
@@ -303,9 +303,10 @@ static int find_places(struct trace_events *e, const struct trace_columns_read *
 	if (!places->sites || !places->threads)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < sites && !error; i++)
-		error = find_site(e, trace_columns__entry(c, COLUMN_SITE, i), &places->sites[i]);
+		error = trace_events__site(e, trace_columns__entry(c, COLUMN_SITE, i), &places->sites[i]);
 	for (uint32_t i = 0; i < threads && !error; i++)
-		error = find_thread(e, (uint32_t)trace_columns__entry(c, COLUMN_TID, i), &places->threads[i]);
+		error = trace_events__thread(e, (uint32_t)trace_columns__entry(c, COLUMN_TID, i),
+					     &places->threads[i]);
 	return error;
 }
 
@@ -334,11 +335,11 @@ static int load_block(struct trace_events *e, const struct trace_columns_read *c
 		if (c->column[COLUMN_SITE].table)
 			site_index = places->sites[*site];
 		else
-			error = find_site(e, *site, &site_index);
+			error = trace_events__site(e, *site, &site_index);
 		if (c->column[COLUMN_TID].table)
 			thread_index = places->threads[*thread];
 		else if (!error)
-			error = find_thread(e, (uint32_t)*thread, &thread_index);
+			error = trace_events__thread(e, (uint32_t)*thread, &thread_index);
 		if (!error) {
 			*site = site_index;
 			*thread = thread_index;
@@ -348,7 +349,7 @@ static int load_block(struct trace_events *e, const struct trace_columns_read *c
 }
 
 /* The wait for a lock began at another time than that of its record: two records of one. */
-static void add_lock_begin(struct trace_events *e, struct trace_record *got)
+void trace_events__add_lock(struct trace_events *e, struct trace_record *got)
 {
 	e->window[e->count++] = *got;
 	got->flags |= RECORD_LOCK_BEGIN;
@@ -385,7 +386,7 @@ static int add_block(struct trace_events *e, const struct block *b, size_t n, bo
 		rec->flags = (uint8_t)b->column[COLUMN_FLAGS][i] & TRACE_F_FAULT;
 		readings += rec->kind == TRACE_COUNTERS || rec->kind == TRACE_SAMPLE_STACK;
 		if (rec->kind == TRACE_LOCK_WAIT)
-			add_lock_begin(e, rec);
+			trace_events__add_lock(e, rec);
 	}
 	e->stream->truth.events += n - readings;
 	return 0;
@@ -442,11 +443,16 @@ int trace_events__chunk(struct trace_events *e, const char *raw, size_t bytes, c
 			 -1 - locks);
 		return -EBADMSG;
 	}
-	error = grow_window(e, columns.count + (size_t)locks);
+	error = trace_events__reserve(e, columns.count + (size_t)locks);
 	if (!error)
 		error = find_places(e, &columns, &places);
 	if (!error)
 		error = add_all(e, &columns, &places, why);
 	free_places(&places);
 	return error ? error : settle(e, KEEP);
+}
+
+int trace_events__settle(struct trace_events *e)
+{
+	return settle(e, KEEP);
 }

@@ -36,6 +36,15 @@ void trace_events__expect(struct trace_events *events, uint64_t count);
 /* The payload of one TRACE_CHUNK_EVENTS. -EBADMSG and in `why` what does not
  * fit; -ENOMEM, -E2BIG. */
 int trace_events__chunk(struct trace_events *events, const char *raw, size_t bytes, char why[128]);
+/* For readers of other chunks: room for so many more records in the window, which
+ * are added at window[count]; then those that need not wait any longer leave it. */
+int trace_events__reserve(struct trace_events *events, size_t more);
+int trace_events__settle(struct trace_events *events);
+/* Numbers of an address and of a thread in records. */
+int trace_events__site(struct trace_events *events, uint64_t address, uint32_t *out);
+int trace_events__thread(struct trace_events *events, uint32_t tid, uint32_t *out);
+/* Adds a wait for a lock: two records, when it began and when it was got. */
+void trace_events__add_lock(struct trace_events *events, struct trace_record *got);
 /* All that came, sorted by time, stable, is in content->records. */
 int trace_events__finish(struct trace_events *events);
 void trace_events__free(struct trace_events *events);

@@ -22,6 +22,7 @@
  *     @lost cause=NAME count=N       losses that belong to no thread, at the end
  *     @end reason=exit|detach|duration|shutdown end_ns=N events=N
  * TRACE_CHUNK_EVENTS columns, see struct trace_events_head.
+ * TRACE_CHUNK_WORDS  what a thread wrote from inside of its process, see struct trace_words_head.
  * TRACE_CHUNK_END    empty; the writer closed the file properly.
  *
  * A reader accepts unknown chunk types and unknown "@" lines by skipping them,
@@ -54,6 +55,7 @@ enum trace_chunk_type {
 	TRACE_CHUNK_TEXT = 1,
 	TRACE_CHUNK_EVENTS = 2,
 	TRACE_CHUNK_END = 3,
+	TRACE_CHUNK_WORDS = 4,
 };
 
 enum trace_codec {
@@ -106,6 +108,62 @@ struct trace_column_head {
 	uint32_t width, values;
 };
 #define TRACE_COLUMNS 10
+
+/*
+ * Payload of TRACE_CHUNK_WORDS: this head, `sites` struct trace_word_site, and
+ * `words` words in eight planes, one for each byte of all words, the lowest
+ * first. The words of a stream follow each other from chunk to chunk; a chunk
+ * may end inside of an event.
+ *
+ * An event is one word and those on top that its kind has:
+ *   bits 0-5 kind, 6-18 number of its site (0: none), 19-31 arg,
+ *   bits 32-63 ticks since the stream's event before
+ * Kinds are those of enum trace_kind, and enum trace_word. What is on top:
+ *   TASK_CREATE    the key, if the task is detached; else it is the thread's next
+ *   TASK_BEGIN     arg N > 0: the N-th last task that this thread has created; 0: one word, the key
+ *   REGION_BEGIN   arg, key                LOOP_BEGIN      arg, key, extra
+ *   TEAM_START, MEMBER_BEGIN   key, arg    LOOP_PARAMS, TASK_BOUNDS    key, extra
+ *   DEPEND, TASKLOOP_BEGIN, TASK_FULFILL   key
+ *   TEAM_STARTED, SECTIONS_BEGIN, SECTION_BEGIN    arg
+ *   CHUNK_BEGIN    key, extra, or with TRACE_WORD_SHORT one word: key in its low half, extra - key above
+ *   LOCK_WAIT      key, ticks that the wait took
+ * A key of TASK_CREATE is (number of the stream's thread) << 40 | number of the task from 1.
+ * There is no frame: begins and ends of a stream nest.
+ */
+struct trace_words_head {
+	uint32_t stream; /* one for each thread */
+	uint32_t tid;
+	uint32_t sites, words;
+	/*
+	 * Two readings of both clocks, ns that of CLOCK_MONOTONIC: the last of the chunks before (of the
+	 * first chunk: one before its words) and one that is later than all words here.
+	 */
+	uint64_t ticks[2], ns[2];
+};
+
+struct trace_word_site {
+	uint64_t address;
+	uint32_t number; /* below TRACE_WORD_SITES; a number has one address in all of the trace */
+	uint32_t reserved;
+};
+#define TRACE_WORD_SITES (1u << 13)
+#define TRACE_WORDS_MAX 65536u
+#define TRACE_WORD_KIND(word) ((uint32_t)((word)&63))
+#define TRACE_WORD_SITE(word) ((uint32_t)((word) >> 6 & (TRACE_WORD_SITES - 1)))
+#define TRACE_WORD_ARG(word) ((uint32_t)((word) >> 19 & 0x1fff))
+#define TRACE_WORD_TICKS(word) ((uint32_t)((word) >> 32))
+#define TRACE_WORD_KEY(thread, number) ((uint64_t)(thread) << 40 | (number))
+
+/* No events. */
+enum trace_word {
+	TRACE_WORD_JOIN = 59, /* number of the thread << 32 */
+	TRACE_WORD_CPU = 60,  /* the CPU from here on */
+	TRACE_WORD_LOST = 61, /* events that are missing here, tasks that the thread had created by then */
+	TRACE_WORD_TIME = 63, /* the time in ticks */
+};
+
+/* arg of CHUNK_BEGIN */
+#define TRACE_WORD_SHORT 2u
 
 #define TRACE_EVENT_COLUMN_BYTES (5 * 8 + 2 * 4 + 2 + 1 + 1)
 #define TRACE_CHUNK_MAX_EVENTS 65536u
@@ -195,6 +253,9 @@ enum trace_kind {
 				    addresses from number arg on; no event itself */
 	TRACE_KIND_MAX
 };
+
+/* cpu of a record for which nobody read it. */
+#define TRACE_CPU_UNKNOWN 0xffff
 
 /*
  * arg of TRACE_COUNTERS: number of the first counter | a bit for each of the
@@ -307,6 +368,11 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "trace chunk");
 _Static_assert(offsetof(struct trace_chunk, header_crc) == 28, "trace chunk crc");
 _Static_assert(sizeof(struct trace_events_head) == 16, "events head");
 _Static_assert(sizeof(struct trace_column_head) == 8, "column head");
+_Static_assert(sizeof(struct trace_words_head) == 48 && sizeof(struct trace_word_site) == 16, "words");
+_Static_assert(sizeof(struct trace_words_head) + TRACE_WORD_SITES * sizeof(struct trace_word_site) +
+			       TRACE_WORDS_MAX * 8 <=
+		       TRACE_CHUNK_MAX_RAW,
+	       "largest words chunk");
 _Static_assert(TRACE_CHUNK_MAX_EVENTS *TRACE_EVENT_COLUMN_BYTES + 16 + TRACE_COLUMNS * 8 <=
 		       TRACE_CHUNK_MAX_RAW,
 	       "largest events chunk");

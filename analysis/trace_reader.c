@@ -2,6 +2,7 @@
 /* The chunks of a trace file: lengths, checksums, sequence; then its events and lines. */
 #include "analysis/fields.h"
 #include "analysis/trace_events.h"
+#include "analysis/trace_words.h"
 #include "analysis/trace_format.h"
 
 #include <stdlib.h>
@@ -31,6 +32,7 @@ struct trace_reader {
 	} stored, raw;
 	ZSTD_DCtx *zstd;
 	struct trace_events events;
+	struct trace_words words;
 	bool keep_going;
 };
 
@@ -95,6 +97,14 @@ static int events_chunk(struct trace_reader *r, const char *raw, size_t bytes)
 {
 	char why[128];
 	int error = trace_events__chunk(&r->events, raw, bytes, why);
+
+	return error == -EBADMSG ? damaged(r, "%s", why) : error;
+}
+
+static int words_chunk(struct trace_reader *r, const char *raw, size_t bytes)
+{
+	char why[128];
+	int error = trace_words__chunk(&r->words, raw, bytes, why);
 
 	return error == -EBADMSG ? damaged(r, "%s", why) : error;
 }
@@ -249,6 +259,8 @@ static int chunk_payload(struct trace_reader *r, const struct trace_chunk *head)
 	}
 	if (head->type == TRACE_CHUNK_EVENTS)
 		return events_chunk(r, raw, head->raw_bytes);
+	if (head->type == TRACE_CHUNK_WORDS)
+		return words_chunk(r, raw, head->raw_bytes);
 	if (head->type == TRACE_CHUNK_TEXT)
 		return text_chunk(r, raw, head->raw_bytes);
 	return 0;
@@ -373,6 +385,7 @@ int trace_reader__read(int fd, const char *path, const struct grain_load_opts *o
 	budget__init(&r.budget, opts);
 	r.size = size > 0 ? (uint64_t)size : 0;
 	r.zstd = ZSTD_createDCtx();
+	trace_words__begin(&r.words, &r.events);
 	error = r.zstd ? event_stream__new(&r.stream) : -ENOMEM;
 	if (!error)
 		error = trace_events__begin(&r.events, &r.content, r.stream, &r.budget);
@@ -384,6 +397,7 @@ int trace_reader__read(int fd, const char *path, const struct grain_load_opts *o
 	free(r.raw.bytes);
 	ZSTD_freeDCtx(r.zstd);
 	trace_events__free(&r.events);
+	trace_words__free(&r.words);
 	if (!error)
 		error = drop_late(&r);
 	r.content.capture_known = !error && r.stream->info.source[0];

@@ -6,6 +6,10 @@
 #define DEFAULT_STATE_DIR "/var/lib/graind"
 #define DEFAULT_SOCKET "/run/graind/graind.sock"
 
+/* Behind the name of the socket: where libgrainshim finds graind. */
+#define SHIM_SOCKET_SUFFIX ".shim"
+#define ENV_SHIM_SOCKET "GRAIND_SHIM_SOCKET"
+
 #define ENV_STATE_DIR "GRAIND_STATE_DIR"
 #define ENV_SOCKET "GRAIND_SOCKET"
 

@@ -380,3 +380,28 @@ void trace_writer__abandon(struct trace_writer *writer)
 	column_packer__free(writer->packer);
 	free(writer);
 }
+
+int trace_writer__words(struct trace_writer *writer, const struct trace_words_head *head,
+			const struct trace_word_site *sites, const uint64_t *words)
+{
+	char *to = writer->raw;
+	unsigned char *planes;
+	bool failed_before = writer->stats.error != 0;
+	int error;
+
+	memcpy(to, head, sizeof(*head));
+	memcpy(to + sizeof(*head), sites, head->sites * sizeof(*sites));
+	planes = (unsigned char *)to + sizeof(*head) + head->sites * sizeof(*sites);
+	for (unsigned b = 0; b < 8; b++)
+		for (size_t i = 0; i < head->words; i++)
+			planes[b * head->words + i] = (unsigned char)(words[i] >> 8 * b);
+	error = write_chunk(writer, TRACE_CHUNK_WORDS, to,
+			    (size_t)((char *)planes - to) + (size_t)head->words * 8, writer->max_bytes);
+	if (error) {
+		writer->stats.dropped_events += head->words;
+		remember(writer, error);
+		return failed_before ? 0 : error;
+	}
+	writer->stats.events += head->words;
+	return 0;
+}

@@ -62,6 +62,13 @@ size_t trace_writer__quote(const char *text, char *buffer, size_t size);
 int trace_writer__event(struct trace_writer *writer, const struct trace_event *event);
 int trace_writer__events(struct trace_writer *writer, const struct trace_event *events, size_t count);
 
+/*
+ * Words of one stream, at most TRACE_WORDS_MAX, with what is new of the sites: a chunk of its own, at once.
+ * head->words and head->sites are their numbers. Counted as so many events; lost likewise.
+ */
+int trace_writer__words(struct trace_writer *writer, const struct trace_words_head *head,
+			const struct trace_word_site *sites, const uint64_t *words);
+
 /* Puts what is buffered into the file, so that a reader or a crash finds it. */
 int trace_writer__flush(struct trace_writer *writer);
 

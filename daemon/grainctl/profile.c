@@ -63,6 +63,10 @@ enum ctl_exit profile__start(const char *socket, const struct profile_request *r
 		snprintf(why, 512, "the names of counters are no text in UTF-8");
 		return CTL_USAGE;
 	}
+	if (body && request->fast && json_object_set_new(body, "fast", json_true())) {
+		json_decref(body);
+		body = NULL;
+	}
 	if (body && request->sample_hz &&
 	    (json_object_set_new(body, "sample_hz", json_integer(request->sample_hz)) ||
 	     (request->samples_only && json_object_set_new(body, "tasks", json_false())))) {

@@ -27,7 +27,12 @@ struct profile_request {
 	const char *counters;	/* names with commas between them; NULL: none */
 	unsigned int sample_hz; /* 0: no samples */
 	bool samples_only;	/* tasks and loops are not recorded */
+	bool fast;		/* they are from inside of the process */
 };
+
+#define CTL_FAST_HELP                                                                                        \
+	"Record from inside of the program (libgrainshim.so): for tasks and chunks of microseconds, at a "   \
+	"hundredth of the cost"
 
 #define PROFILE_OPTIONS                                                                                      \
 	{"counters", 'c', "NAMES", 0, CTL_COUNTERS_HELP, 0},                                                 \

@@ -3,6 +3,7 @@
 #include "daemon/grainctl/launch.h"
 #include "daemon/grainctl/private_daemon.h"
 #include "daemon/grainctl/profile.h"
+#include "daemon/grainctl/shim.h"
 
 #include <jansson.h>
 
@@ -15,7 +16,6 @@
 struct run_options {
 	char **argv; /* of the program */
 	struct profile_request request;
-	bool fast;
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -24,15 +24,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'f':
-		options->fast = true;
+		options->request.fast = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		options->argv = state->argv + state->next - 1;
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		if (!options->fast)
-			argp_error(state, "which program?");
+		argp_error(state, "which program?");
 		return 0;
 	default:
 		return profile__option(key, arg, state, &options->request);
@@ -230,7 +229,7 @@ int verb__run(struct ctl *ctl, int argc, char **argv)
 {
 	static const struct argp_option option_list[] = {
 		PROFILE_OPTIONS,
-		{"fast", 'f', NULL, OPTION_HIDDEN, "", 0},
+		{"fast", 'f', NULL, 0, CTL_FAST_HELP, 0},
 		{0},
 	};
 	static const struct argp argp = {
@@ -260,10 +259,12 @@ int verb__run(struct ctl *ctl, int argc, char **argv)
 	char why[512];
 
 	ctl__parse(ctl, &argp, argc, argv, &options);
-	if (options.fast)
-		return ctl__fail(ctl, CTL_USAGE, "--fast is not available in this version");
 	result = private_daemon__ensure(ctl, &daemon, &socket, why);
 	if (result != CTL_DONE)
 		return ctl__fail(ctl, result, "%s", why);
+	if (options.request.fast && shim__prepare(socket, why) != 0) {
+		private_daemon__stop(&daemon);
+		return ctl__fail(ctl, CTL_FAILED, "%s", why);
+	}
 	return run(ctl, &options, socket, &daemon);
 }

@@ -36,6 +36,7 @@ struct job {
 	struct counter_set *counters; /* NULL: none */
 	unsigned int sample_hz;	      /* 0: no samples */
 	bool samples_only;	      /* no runtime is probed */
+	bool fast;		      /* none, because the process tells by itself (libgrainshim) */
 	struct process process;
 	/* Under the registry's lock. */
 	enum job_reason stop; /* wanted by a request */

@@ -105,6 +105,8 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	else if (request->samples_only && (!request->sample_hz || !request->pid || request->counters))
 		error = failure__set(failure, 400,
 				     "\"tasks\":false goes with a pid and sample_hz, and without counters");
+	else if (request->fast && (request->samples_only || !request->pid))
+		error = failure__set(failure, 400, "\"fast\":true goes with a pid and with tasks");
 	else if (!request->pid && request->peer != 0)
 		error = failure__set(failure, 403, "only root may profile every process; give a pid");
 	if (!error && request->pid)
@@ -126,6 +128,7 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	job->counters = counters;
 	job->sample_hz = request->sample_hz;
 	job->samples_only = request->samples_only;
+	job->fast = request->fast;
 	job->awaited = true;
 	pthread_mutex_lock(&jobs->lock);
 	error = job__start_thread(request->pid ? job_run__thread : session__thread, job);

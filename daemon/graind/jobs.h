@@ -45,6 +45,7 @@ struct job_request {
 	const json_t *counters; /* array of names, or NULL */
 	unsigned int sample_hz; /* 0: no samples */
 	bool samples_only;	/* tasks and loops are not recorded */
+	bool fast;		/* they are by libgrainshim, from inside of the process */
 };
 
 /* These return 0, or -1 with *failure set. */

@@ -22,14 +22,14 @@ static bool make_address(const char *path, struct sockaddr_un *address)
 	return true;
 }
 
-static int try_connect(const char *path)
+static int try_connect(const char *path, int type)
 {
 	struct sockaddr_un address;
 	int fd, error = 0;
 
 	if (!make_address(path, &address))
 		return -EINVAL;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
@@ -41,7 +41,7 @@ static int try_connect(const char *path)
 
 bool listen__answers(const char *path)
 {
-	return try_connect(path) == 0;
+	return try_connect(path, SOCK_STREAM) == 0;
 }
 
 static void make_parent(const char *path)
@@ -58,7 +58,7 @@ static void make_parent(const char *path)
 }
 
 /* Only a socket is replaced, and only when nobody answers. */
-static int remove_stale(const char *path, char why[512])
+static int remove_stale(const char *path, int type, char why[512])
 {
 	struct stat st;
 	int error;
@@ -70,7 +70,7 @@ static int remove_stale(const char *path, char why[512])
 			 path);
 		return -EEXIST;
 	}
-	error = try_connect(path);
+	error = try_connect(path, type);
 	if (error == -ECONNREFUSED)
 		return unlink(path) == 0 || errno == ENOENT ? 0 : -errno;
 	if (error == -ENOENT)
@@ -82,7 +82,7 @@ static int remove_stale(const char *path, char why[512])
 	return -EADDRINUSE;
 }
 
-int listen__open(const char *path, int *out, char why[512])
+static int open_type(const char *path, int type, int *out, char why[512])
 {
 	struct sockaddr_un address;
 	int fd, error;
@@ -94,13 +94,13 @@ int listen__open(const char *path, int *out, char why[512])
 		return -ENAMETOOLONG;
 	}
 	make_parent(path);
-	error = remove_stale(path, why);
+	error = remove_stale(path, type, why);
 	if (error) {
 		if (!why[0])
 			snprintf(why, 512, "cannot use the socket %s: %s", path, strerror(-error));
 		return error;
 	}
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
 		error = -errno;
 		snprintf(why, 512, "cannot create the socket %s: %s; choose another with --socket", path,
@@ -118,4 +118,14 @@ int listen__open(const char *path, int *out, char why[512])
 	}
 	*out = fd;
 	return 0;
+}
+
+int listen__open(const char *path, int *out, char why[512])
+{
+	return open_type(path, SOCK_STREAM, out, why);
+}
+
+int listen__open_packets(const char *path, int *out, char why[512])
+{
+	return open_type(path, SOCK_SEQPACKET, out, why);
 }

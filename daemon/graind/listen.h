@@ -14,5 +14,7 @@ bool listen__answers(const char *path);
  * missing directory is made. `why` says in one line what is wrong.
  */
 int listen__open(const char *path, int *fd, char why[512]);
+/* The same for a socket of packets, SOCK_SEQPACKET. */
+int listen__open_packets(const char *path, int *fd, char why[512]);
 
 #endif

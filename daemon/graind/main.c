@@ -8,6 +8,7 @@
 #include "daemon/graind/plan_cache.h"
 #include "daemon/graind/privileges.h"
 #include "daemon/graind/reports.h"
+#include "daemon/graind/shim_server.h"
 #include "daemon/graind/worker.h"
 
 #include <argp.h>
@@ -15,6 +16,7 @@
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -167,6 +169,17 @@ static char *absolute(const char *path)
 	return whole;
 }
 
+/* Without it everything works but run --fast, which says so. */
+static void start_shim_server(const char *socket)
+{
+	char *path = NULL;
+
+	if (asprintf(&path, "%s" SHIM_SOCKET_SUFFIX, socket) < 0)
+		return;
+	shim_server__start(path);
+	free(path);
+}
+
 /* Everything up to where requests are served; the exit status. */
 static int set_up(struct daemon *daemon, const struct options *options)
 {
@@ -208,6 +221,8 @@ static int set_up(struct daemon *daemon, const struct options *options)
 		jobs__recover(daemon->jobs);
 		error = api__start(daemon->listen_fd, daemon->jobs, &daemon->api);
 	}
+	if (!error)
+		start_shim_server(daemon->socket);
 	if (error) {
 		log__line(LOG_ERR, "cannot start: %s", strerror(-error));
 		return 1;
@@ -261,6 +276,7 @@ static void tear_down(struct daemon *daemon)
 		unlink(daemon->socket);
 	if (daemon->jobs)
 		jobs__end(daemon->jobs);
+	shim_server__stop();
 	reports__end();
 	api__stop(daemon->api);
 	if (daemon->listen_fd >= 0)

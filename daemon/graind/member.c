@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SYMBOLIZE_SECONDS 30
+#define SHIM_CAUSES 3
 
 struct member *member__of(struct job *job)
 {
@@ -67,7 +69,7 @@ int member__begin(struct member *member, const struct member_start *start, const
 		.ns_per_event = start->ns_per_event,
 		.attach_ns = start->attach_ns,
 		.late = start->late,
-		.samples_only = start->samples_only,
+		.source = start->source,
 	};
 	struct job *job = member->job;
 	struct begun begun = {&job->process, start};
@@ -142,7 +144,7 @@ struct ending {
 	struct member *member;
 	enum job_reason reason;
 	const char *error;
-	struct recorder_loss losses[DRAIN_CAUSES];
+	struct recorder_loss losses[DRAIN_CAUSES + SHIM_CAUSES];
 	size_t causes;
 };
 
@@ -175,13 +177,30 @@ static void *finish(void *argument)
 	return NULL;
 }
 
+/* All that the process has written by now. */
+static void end_shim(struct member *member, struct shim_losses *losses)
+{
+	shim_rings__disable(member->shim);
+	/* Threads that had passed the switch may still be writing. */
+	nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	if (member->recorder)
+		while (shim_rings__drain(member->shim, member->recorder) > 0)
+			;
+	shim_rings__losses(member->shim, losses);
+	shim_rings__free(member->shim);
+	member->shim = NULL;
+}
+
 void member__close(struct member *member, enum job_reason reason, const struct capture *capture,
 		   const char *error)
 {
 	struct ending *ending;
 	struct capture_losses lost;
+	struct shim_losses shim = {0};
 	const struct ending shown = {.reason = reason, .error = member->recorder ? NULL : error};
 
+	if (member->shim)
+		end_shim(member, &shim);
 	if (member->fleeting && (!member->recorder || !recorder__counts(member->recorder)->events)) {
 		recorder__free(member->recorder);
 		job__discard(member->job);
@@ -202,6 +221,9 @@ void member__close(struct member *member, enum job_reason reason, const struct c
 		if (member->recorder)
 			ending->causes = drain__losses(capture, &member->before,
 						       recorder__counts(member->recorder), ending->losses);
+		ending->losses[ending->causes++] = (struct recorder_loss){"shim-ring-full", shim.full};
+		ending->losses[ending->causes++] = (struct recorder_loss){"shim-ring-broken", shim.broken};
+		ending->losses[ending->causes++] = (struct recorder_loss){"shim-no-ring", shim.unseated};
 		if (job__start_thread(finish, ending) == 0)
 			return;
 	}

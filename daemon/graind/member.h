@@ -5,10 +5,12 @@
 
 #include "daemon/graind/drain.h"
 #include "daemon/graind/job.h"
+#include "daemon/graind/shim_rings.h"
 
 struct member {
 	struct job *job;
 	struct recorder *recorder; /* NULL until it uses OpenMP */
+	struct shim_rings *shim;   /* NULL: it is observed from outside */
 	struct drain_pace pace;
 	struct capture_losses before; /* what the capture had lost when it began */
 	uint64_t until_ns;	      /* later events are those of another program */
@@ -21,7 +23,8 @@ struct member_start {
 	const char *runtime, *method;
 	double ns_per_event;
 	uint64_t attach_ns;
-	bool late, samples_only;
+	bool late;
+	const char *source; /* of struct recorder_capture */
 };
 
 /*

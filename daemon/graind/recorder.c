@@ -38,6 +38,8 @@ struct recorder {
 	size_t modules_told;   /* of modules, whose line is in the trace */
 	uint64_t refreshed_ns; /* when the mappings were read last */
 	int error;
+	struct trace_word_site *word_sites; /* not yet in the trace */
+	uint32_t word_site_count;
 };
 
 static uint64_t now_ns(void)
@@ -160,8 +162,8 @@ static int tell_capture(struct recorder *recorder, const struct recorder_capture
 	}
 	return trace_writer__textf(recorder->writer,
 				   "@capture source=%s method=%s%s attach_ns=%" PRIu64 " late=%d %s",
-				   capture->samples_only ? "samples" : "uprobes", capture->method, costs,
-				   capture->attach_ns, capture->late, scheduler);
+				   capture->source, capture->method, costs, capture->attach_ns, capture->late,
+				   scheduler);
 }
 
 static int tell_counters(struct recorder *recorder, const struct counter_set *set)
@@ -231,7 +233,7 @@ int recorder__begin(struct recorder *recorder, const struct recorder_capture *ca
 	if (error)
 		return error;
 	refresh_modules(recorder);
-	if (!capture->samples_only)
+	if (strcmp(capture->source, "samples") != 0)
 		error = pages__watch(&recorder->process, &recorder->pages);
 	return error ? error : trace_writer__flush(recorder->writer);
 }
@@ -240,6 +242,36 @@ void recorder__feed(struct recorder *recorder, unsigned int cpu, const struct ri
 		    size_t count)
 {
 	keep_error(recorder, ring_to_trace__convert(&recorder->ring, cpu, events, count));
+}
+
+void recorder__word_site(struct recorder *recorder, uint32_t number, uint64_t address, const char *kind,
+			 bool is_return, bool is_share)
+{
+	struct site *site = site_set__add(&recorder->sites, address, kind, is_return);
+
+	if (site && is_share)
+		site->share = true;
+	if (!recorder->word_sites)
+		recorder->word_sites = calloc(TRACE_WORD_SITES, sizeof(*recorder->word_sites));
+	if (!recorder->word_sites)
+		keep_error(recorder, -ENOMEM);
+	else if (recorder->word_site_count < TRACE_WORD_SITES)
+		recorder->word_sites[recorder->word_site_count++] =
+			(struct trace_word_site){.address = address, .number = number};
+}
+
+void recorder__words(struct recorder *recorder, const struct trace_words_head *head, const uint64_t *words)
+{
+	struct ring_counts *counts = &recorder->ring.counts;
+	struct trace_words_head whole = *head;
+
+	whole.sites = recorder->word_site_count;
+	keep_error(recorder, trace_writer__words(recorder->writer, &whole, recorder->word_sites, words));
+	recorder->word_site_count = 0;
+	counts->events += head->words;
+	if (!counts->first_ns)
+		counts->first_ns = head->ns[0];
+	counts->last_ns = head->ns[1];
 }
 
 /* Files are opened while the process still leads to them. */
@@ -378,6 +410,7 @@ void recorder__free(struct recorder *recorder)
 		kernel_symbols__release();
 	pages__free(recorder->pages);
 	module_table__free(&recorder->modules);
+	free(recorder->word_sites);
 	neighbours__free(recorder->ring.neighbours);
 	free(recorder);
 }

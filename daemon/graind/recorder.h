@@ -25,7 +25,7 @@ struct recorder_capture {
 	const char *scheduler_absent; /* why the scheduler is not followed; NULL: it is */
 	const struct counter_set *counters;
 	struct capture_sampling sampling;
-	bool samples_only;
+	const char *source; /* "uprobes", "shim" or "samples" */
 };
 
 /* Tells of the process and the capture; before the first event. */
@@ -40,6 +40,14 @@ void recorder__take_modules(struct recorder *recorder, struct module_table *modu
 /* Events of other processes are left out. */
 void recorder__feed(struct recorder *recorder, unsigned int cpu, const struct ring_event *events,
 		    size_t count);
+
+/*
+ * From inside of the process: a site's number before the first words that name
+ * it, and words of one thread; head->sites is filled in.
+ */
+void recorder__word_site(struct recorder *recorder, uint32_t number, uint64_t address, const char *kind,
+			 bool is_return, bool is_share);
+void recorder__words(struct recorder *recorder, const struct trace_words_head *head, const uint64_t *words);
 
 /* Looks at what is new, and puts the trace into its file when `flush`. */
 void recorder__tick(struct recorder *recorder, bool flush);

@@ -189,6 +189,7 @@ static bool open_member(struct session *session, struct member *member, pid_t pi
 {
 	const struct executed *executed = find_executed(session, pid);
 	struct recorder_capture about = {
+		.source = "uprobes",
 		.ns_per_event = session->ns_per_event,
 		.attach_ns = executed ? executed->time_ns : job__now_ns(),
 	};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/tree.h"
 #include "daemon/graind/log.h"
+#include "daemon/graind/shim_server.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +58,7 @@ static const char *name_runtimes(const struct tree *tree, const struct target *t
 	for (int i = 0; i < count; i++) {
 		size_t index = runtime_find__index(tree->files, tree->file_count, &mapped[i]);
 
-		if (index < tree->file_count && tree->usable[index])
+		if (tree->fast || (index < tree->file_count && tree->usable[index]))
 			mapped[used++] = mapped[i];
 	}
 	name = attach__name(mapped, used);
@@ -88,7 +89,7 @@ int tree__look(struct tree *tree, struct target *target, struct failure *failure
 	int count, usable = 0;
 
 	target->look = false;
-	if (tree->samples_only)
+	if (tree->samples_only || tree->fast)
 		return 0;
 	mapped = calloc(ATTACH_MAX_RUNTIMES, sizeof(*mapped));
 	count = mapped ? attach__find(target->pid, mapped, failure)
@@ -319,7 +320,9 @@ bool tree__begin(struct tree *tree, struct target *target, struct failure *failu
 		.ns_per_event = tree->ns_per_event,
 		.attach_ns = target->attached_ns > target->since_ns ? target->attached_ns : target->since_ns,
 		.late = target->late,
-		.samples_only = tree->samples_only,
+		.source = tree->samples_only ? "samples"
+			  : tree->fast	     ? "shim"
+					     : "uprobes",
 	};
 
 	if (!target->member)
@@ -361,6 +364,9 @@ static size_t count_early(const struct tree *tree, const struct target *target,
 
 	if (tree->samples_only || (target->member && target->member->recorder))
 		return 0;
+	/* Only the process itself begins it. */
+	if (tree->fast)
+		return count;
 	while (n < count && (events[n].kind == RING_SAMPLE || events[n].kind == RING_SAMPLE_STACK))
 		n++;
 	return n;
@@ -483,6 +489,8 @@ long tree__drain(struct tree *tree)
 	for (size_t i = 0; i < tree->target_count; i++)
 		settle(tree, &tree->targets[i]);
 	release_held(tree);
+	if (tree->fast)
+		got += tree__drain_shims(tree);
 	for (size_t i = 0; i < tree->target_count; i++) {
 		struct target *target = &tree->targets[i];
 
@@ -546,6 +554,9 @@ int tree__open(struct tree *tree, struct job *job, struct failure *failure)
 	tree->capture = attachment.capture;
 	tree->ns_per_event = attachment.ns_per_event;
 	tree->samples_only = job->samples_only;
+	tree->fast = job->fast;
+	if (tree->fast)
+		shim_server__open();
 	error = watch__open(false, &tree->watch);
 	if (!error)
 		error = watch__add(tree->watch, job->process.pid);
@@ -555,7 +566,7 @@ int tree__open(struct tree *tree, struct job *job, struct failure *failure)
 		log__line(LOG_WARNING, "job %llu: children are not followed: perf events: %s",
 			  (unsigned long long)job->number, strerror(-error));
 	}
-	if (!tree->samples_only)
+	if (!tree->samples_only && !tree->fast)
 		add_system_files(tree);
 	pidfd = fcntl(job->pidfd, F_DUPFD_CLOEXEC, 0);
 	target = pidfd >= 0 ? add_target(tree, job->process.pid, pidfd, failure)
@@ -579,6 +590,8 @@ void tree__close(struct tree *tree)
 		close(tree->targets[i].pidfd);
 		free(tree->targets[i].process);
 	}
+	if (tree->fast)
+		shim_server__close();
 	watch__close(tree->watch);
 	program_bodies__free(tree->program_bodies);
 	capture__free(tree->capture);

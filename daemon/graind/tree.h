@@ -46,6 +46,7 @@ struct tree {
 	struct capture *capture;
 	double ns_per_event;
 	bool samples_only;   /* no runtime is looked for: every process that is sampled gets a job */
+	bool fast;	     /* none either: processes come to shim_server by themselves */
 	struct watch *watch; /* NULL: the kernel does not tell, mappings are looked at now and then */
 	struct runtime_file files[TREE_MAX_FILES];
 	bool usable[TREE_MAX_FILES];	       /* probes are attached in it */
@@ -78,6 +79,8 @@ bool tree__begin(struct tree *tree, struct target *target, struct failure *failu
 void tree__follow(struct tree *tree);
 /* What the rings hold; the number of events. */
 long tree__drain(struct tree *tree);
+/* Of a tree of processes that write by themselves: takes who has come, and what they have written. */
+long tree__drain_shims(struct tree *tree);
 /* Ends the target's job, if any, and leaves the process alone. */
 void tree__drop(struct tree *tree, size_t index, enum job_reason reason);
 

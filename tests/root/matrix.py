@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs construct x runtime x threads and compares each run with what the program knows; prints a line a cell.
 
-usage: matrix.py BUILD_DIRECTORY SCRATCH_DIRECTORY [--versions | --all] [--ompt | --attached [--rewritten LIBGOMP]] [--markdown]
+usage: matrix.py BUILD_DIRECTORY SCRATCH_DIRECTORY [--versions | --all] [--fast] [--ompt | --attached [--rewritten LIBGOMP]] [--markdown]
                  [--only PATTERN] [--runtime PATTERN] [--threads N...]
 
 Needs a graind that GRAIND_SOCKET names. Runtimes are the system's two (1, 2 and 4 threads); with --versions instead,
@@ -116,7 +116,7 @@ class Matrix:
             env.update(OMP_TOOL_LIBRARIES=os.path.join(self.build, "tests/tools/libompt_truth.so"),
                        GRAIN_OMPT_TRUTH=base + ".ompt")
         try:
-            r = self.ctl("run", "--", program, "--truth", base + ".truth", env=env)
+            r = self.ctl("run", *(["--fast"] if self.fast else []), "--", program, "--truth", base + ".truth", env=env)
         except subprocess.TimeoutExpired:
             return Result("FAIL", "the run did not end in a minute")
         open(base + ".json", "w").write(r.stdout)
@@ -202,6 +202,7 @@ def main():
     parser.add_argument("--markdown", action="store_true")
     parser.add_argument("--only", default="*")
     parser.add_argument("--runtime", default="*")
+    parser.add_argument("--fast", action="store_true", help="observed by libgrainshim from inside")
     parser.add_argument("--ompt", action="store_true")
     parser.add_argument("--attached", action="store_true")
     parser.add_argument("--rewritten")
@@ -211,6 +212,7 @@ def main():
     parser.add_argument("--threads", type=int, nargs="*")
     args = parser.parse_args()
     matrix = Matrix(args.build, args.scratch)
+    matrix.fast = args.fast
     runtimes = [] if args.versions else matrix_runtimes.system()
     if args.rewritten:
         runtimes = matrix_runtimes.rewritten(args.build, args.scratch, args.rewritten)

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analysis/trace_words.h"
+#include "analysis/event_build.h"
+#include "analysis/resolver.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EVENT_WORDS_MAX 4
+#define STREAMS_MAX (1u << 20)
+
+/* Instead of a stack pointer, which a word has no room for: the level of what is open, downwards from here.
+ */
+#define TOP_FRAME (UINT64_C(1) << 46)
+#define LEVEL_BYTES 64
+
+struct word_stream {
+	uint64_t ticks;
+	uint64_t thread, created; /* of keys */
+	int64_t level;
+	uint64_t rest[EVENT_WORDS_MAX]; /* the begin of an event whose end is in the next chunk */
+	uint32_t rest_count;
+	uint32_t clock; /* of its latest event: the last reading that is not later, as far as there is one */
+	uint16_t cpu;
+};
+
+/* Both clocks read at a time. Between two readings they go evenly: one time of all streams is one time. */
+struct word_clocks {
+	uint64_t ticks, ns;
+	double ns_per_tick; /* up to the next; of the last, as before */
+};
+
+void trace_words__begin(struct trace_words *w, struct trace_events *events)
+{
+	*w = (struct trace_words){.events = events};
+}
+
+void trace_words__free(struct trace_words *w)
+{
+	free(w->streams);
+	free(w->clocks);
+	free(w->sites);
+	free(w->words);
+	*w = (struct trace_words){0};
+}
+
+static int prepare(struct trace_words *w)
+{
+	struct budget *budget = w->events->budget;
+	int error;
+
+	if (w->words)
+		return 0;
+	error = budget__take(budget, (TRACE_WORD_SITES + TRACE_WORDS_MAX + EVENT_WORDS_MAX) * 8);
+	if (error)
+		return error;
+	w->sites = calloc(TRACE_WORD_SITES, sizeof(*w->sites));
+	w->words = calloc(TRACE_WORDS_MAX + EVENT_WORDS_MAX, sizeof(*w->words));
+	return w->sites && w->words ? 0 : -ENOMEM;
+}
+
+static int find_stream(struct trace_words *w, uint32_t number, struct word_stream **out)
+{
+	struct word_stream *grown;
+	uint32_t count = w->stream_count;
+
+	if (number >= count) {
+		while (count <= number)
+			count = count ? 2 * count : 16;
+		if (budget__take(w->events->budget, (count - w->stream_count) * sizeof(*grown)))
+			return -E2BIG;
+		grown = realloc(w->streams, count * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		memset(grown + w->stream_count, 0, (count - w->stream_count) * sizeof(*grown));
+		for (uint32_t i = w->stream_count; i < count; i++)
+			grown[i].cpu = TRACE_CPU_UNKNOWN;
+		w->streams = grown;
+		w->stream_count = count;
+	}
+	*out = &w->streams[number];
+	return 0;
+}
+
+/* Words of the event that begins with this one; 0: of no kind that is known. */
+static unsigned length_of(uint64_t word)
+{
+	uint32_t arg = TRACE_WORD_ARG(word);
+
+	switch (TRACE_WORD_KIND(word)) {
+	case TRACE_TASK_CREATE:
+		return arg & TRACE_TASK_DETACH ? 2 : 1;
+	case TRACE_TASK_BEGIN:
+		return arg ? 1 : 2;
+	case TRACE_CHUNK_BEGIN:
+		return arg & TRACE_WORD_SHORT ? 2 : 3;
+	case TRACE_TASK_CREATE_END:
+	case TRACE_TASK_END:
+	case TRACE_REGION_END:
+	case TRACE_WAIT_BEGIN:
+	case TRACE_WAIT_END:
+	case TRACE_GROUP_BEGIN:
+	case TRACE_SINGLE:
+	case TRACE_SINGLE_END:
+	case TRACE_TASKLOOP_END:
+	case TRACE_CANCEL:
+	case TRACE_CHUNK_NEXT:
+	case TRACE_LOOP_END:
+	case TRACE_SECTION_NEXT:
+	case TRACE_SECTIONS_END:
+	case TRACE_STATIC_SHARE:
+		return 1;
+	case TRACE_DEPEND:
+	case TRACE_TEAM_STARTED:
+	case TRACE_TASKLOOP_BEGIN:
+	case TRACE_TASK_FULFILL:
+	case TRACE_SECTIONS_BEGIN:
+	case TRACE_SECTION_BEGIN:
+	case TRACE_WORD_JOIN:
+	case TRACE_WORD_CPU:
+	case TRACE_WORD_TIME:
+		return 2;
+	case TRACE_REGION_BEGIN:
+	case TRACE_TEAM_START:
+	case TRACE_MEMBER_BEGIN:
+	case TRACE_TASK_BOUNDS:
+	case TRACE_LOOP_PARAMS:
+	case TRACE_LOCK_WAIT:
+	case TRACE_WORD_LOST:
+		return 3;
+	case TRACE_LOOP_BEGIN:
+		return 4;
+	default:
+		return 0;
+	}
+}
+
+/* The stack pointer that the event would have had, given what is open on its thread. */
+static uint64_t frame_of(struct word_stream *s, const struct trace_record *rec)
+{
+	int64_t level = s->level;
+	uint64_t above = 0;
+
+	switch (rec->kind) {
+	case TRACE_MEMBER_BEGIN:
+		/* Workers run nothing below their member. */
+		if (rec->arg)
+			level = s->level = 0;
+		/* fall through */
+	case TRACE_TASK_CREATE:
+	case TRACE_TASK_BEGIN:
+	case TRACE_REGION_BEGIN:
+	case TRACE_TEAM_STARTED:
+	case TRACE_WAIT_BEGIN:
+	case TRACE_TASKLOOP_BEGIN:
+		level = ++s->level;
+		break;
+	case TRACE_WAIT_END:
+		above = 8;
+		s->level -= rec->arg == TRACE_WAIT_REGION_END ? 2 : 1;
+		break;
+	case TRACE_REGION_END:
+		above = 8;
+		s->level--;
+		break;
+	case TRACE_TASK_CREATE_END:
+	case TRACE_TASK_END:
+	case TRACE_TASKLOOP_END:
+		s->level--;
+		break;
+	default:
+		level++;
+		break;
+	}
+	return TOP_FRAME - (uint64_t)(level * LEVEL_BYTES) + above;
+}
+
+/* UINT64_MAX when it is no time that this clock shows. */
+static uint64_t ns_of(const struct trace_words *w, struct word_stream *s, uint64_t ticks)
+{
+	const struct word_clocks *clocks = &w->clocks[s->clock];
+	double since;
+
+	while (s->clock + 1 < w->clock_count && clocks[1].ticks <= ticks)
+		clocks = &w->clocks[++s->clock];
+	while (s->clock > 0 && clocks->ticks > ticks)
+		clocks = &w->clocks[--s->clock];
+	since = (double)(int64_t)(ticks - clocks->ticks) * clocks->ns_per_tick;
+	return since > -0x1p62 && since < 0x1p62 ? clocks->ns + (uint64_t)(int64_t)since : UINT64_MAX;
+}
+
+/* Adds a reading unless it is the last one. */
+static int add_clocks(struct trace_words *w, uint64_t ticks, uint64_t ns)
+{
+	struct word_clocks *last = w->clock_count ? &w->clocks[w->clock_count - 1] : NULL;
+	int error;
+
+	if (last && last->ticks == ticks && last->ns == ns)
+		return 0;
+	if (ns > INT64_MAX || (last && (ticks <= last->ticks || ns < last->ns)))
+		return -EBADMSG;
+	error = resolver__grow(&w->clocks, w->clock_count, &w->clock_capacity, sizeof(*w->clocks),
+			       w->events->budget);
+	if (error)
+		return error;
+	last = w->clock_count ? &w->clocks[w->clock_count - 1] : NULL;
+	w->clocks[w->clock_count] = (struct word_clocks){ticks, ns, 1};
+	if (last)
+		last->ns_per_tick = w->clocks[w->clock_count].ns_per_tick =
+			(double)(ns - last->ns) / (double)(ticks - last->ticks);
+	w->clock_count++;
+	return 0;
+}
+
+/* What the words on top of an event's say. */
+static void interpret(const struct trace_words *w, struct word_stream *s, const uint64_t *word,
+		      struct trace_record *rec)
+{
+	uint32_t arg = TRACE_WORD_ARG(word[0]);
+
+	rec->arg = arg;
+	switch (rec->kind) {
+	case TRACE_TASK_CREATE:
+		rec->key = arg & TRACE_TASK_DETACH ? word[1] : TRACE_WORD_KEY(s->thread, ++s->created);
+		break;
+	case TRACE_TASK_BEGIN:
+		rec->key = arg ? TRACE_WORD_KEY(s->thread, s->created - arg + 1) : word[1];
+		rec->arg = 0;
+		break;
+	case TRACE_REGION_BEGIN:
+		rec->arg = (uint32_t)word[1];
+		rec->key = word[2];
+		break;
+	case TRACE_TEAM_START:
+	case TRACE_MEMBER_BEGIN:
+		rec->key = word[1];
+		rec->arg = (uint32_t)word[2];
+		break;
+	case TRACE_LOOP_BEGIN:
+		rec->arg = (uint32_t)word[1];
+		rec->key = word[2];
+		rec->extra = word[3];
+		break;
+	case TRACE_LOOP_PARAMS:
+	case TRACE_TASK_BOUNDS:
+		rec->key = word[1];
+		rec->extra = word[2];
+		break;
+	case TRACE_DEPEND:
+	case TRACE_TASKLOOP_BEGIN:
+	case TRACE_TASK_FULFILL:
+		rec->key = word[1];
+		break;
+	case TRACE_TEAM_STARTED:
+	case TRACE_SECTIONS_BEGIN:
+	case TRACE_SECTION_BEGIN:
+		rec->arg = (uint32_t)word[1];
+		break;
+	case TRACE_CHUNK_BEGIN:
+		rec->key = word[1];
+		rec->extra = word[2];
+		if (arg & TRACE_WORD_SHORT) {
+			rec->key = (uint64_t)(int64_t)(int32_t)(uint32_t)word[1];
+			rec->extra = rec->key + (uint64_t)(int64_t)(int32_t)(uint32_t)(word[1] >> 32);
+		}
+		rec->arg = arg & 1 ? TRACE_LOOP_UPPER_EXCLUSIVE : 0;
+		break;
+	case TRACE_LOCK_WAIT:
+		rec->key = word[1];
+		rec->extra = ns_of(w, s, s->ticks - word[2]);
+		break;
+	default:
+		break;
+	}
+}
+
+/* One event, of which all words are there. */
+static int add(struct trace_words *w, struct word_stream *s, const uint64_t *word, uint32_t thread)
+{
+	struct trace_events *e = w->events;
+	struct trace_record *rec;
+	uint32_t site = 0, kind = TRACE_WORD_KIND(word[0]);
+	int error = 0;
+
+	switch (kind) {
+	case TRACE_WORD_JOIN:
+		s->thread = word[1] >> 32;
+		s->created = 0;
+		return 0;
+	case TRACE_WORD_CPU:
+		s->cpu = word[1] < TRACE_CPU_UNKNOWN ? (uint16_t)word[1] : TRACE_CPU_UNKNOWN;
+		return 0;
+	case TRACE_WORD_TIME:
+		s->ticks = word[1];
+		return 0;
+	case TRACE_WORD_LOST:
+		s->created = word[2];
+		kind = TRACE_LOST;
+		break;
+	default:
+		s->ticks += TRACE_WORD_TICKS(word[0]);
+		error = trace_events__site(e, w->sites[TRACE_WORD_SITE(word[0])], &site);
+		break;
+	}
+	if (error)
+		return error;
+	rec = &e->window[e->count];
+	*rec = (struct trace_record){.time_ns = ns_of(w, s, s->ticks),
+				     .site = site,
+				     .thread = thread,
+				     .cpu = s->cpu,
+				     .kind = (uint8_t)kind};
+	if (rec->time_ns > INT64_MAX)
+		return -EBADMSG;
+	if (kind == TRACE_LOST)
+		rec->arg = word[1] < UINT32_MAX ? (uint32_t)word[1] : UINT32_MAX;
+	else
+		interpret(w, s, word, rec);
+	rec->frame = frame_of(s, rec);
+	e->count++;
+	e->stream->truth.events++;
+	if (kind == TRACE_LOCK_WAIT)
+		trace_events__add_lock(e, rec);
+	return 0;
+}
+
+/* Puts the bytes of the planes together again. */
+static void unfold(const unsigned char *planes, size_t count, uint64_t *words)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t word = 0;
+
+		for (unsigned b = 0; b < 8; b++)
+			word |= (uint64_t)planes[b * count + i] << 8 * b;
+		words[i] = word;
+	}
+}
+
+static int all_words(struct trace_words *w, struct word_stream *s, size_t count, uint32_t thread,
+		     char why[128])
+{
+	int error = trace_events__reserve(w->events, 2 * count);
+	size_t at = 0;
+
+	while (at < count && !error) {
+		unsigned length = length_of(w->words[at]);
+
+		if (!length) {
+			snprintf(why, 128, "a word of unknown kind %u; was it written by a newer graind?",
+				 TRACE_WORD_KIND(w->words[at]));
+			return -EBADMSG;
+		}
+		if (at + length > count)
+			break;
+		error = add(w, s, &w->words[at], thread);
+		if (error == -EBADMSG)
+			snprintf(why, 128, "an event at a time that no clock shows");
+		at += length;
+	}
+	if (error)
+		return error;
+	s->rest_count = (uint32_t)(count - at);
+	memcpy(s->rest, &w->words[at], s->rest_count * sizeof(*s->rest));
+	return trace_events__settle(w->events);
+}
+
+static int take_sites(struct trace_words *w, const char *raw, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct trace_word_site site;
+
+		memcpy(&site, raw + i * sizeof(site), sizeof(site));
+		if (site.number >= TRACE_WORD_SITES)
+			return -EBADMSG;
+		w->sites[site.number] = site.address;
+	}
+	return 0;
+}
+
+int trace_words__chunk(struct trace_words *w, const char *raw, size_t bytes, char why[128])
+{
+	struct trace_words_head head;
+	struct word_stream *stream;
+	uint32_t thread;
+	int error;
+
+	snprintf(why, 128, "words that do not fit");
+	if (bytes < sizeof(head))
+		return -EBADMSG;
+	memcpy(&head, raw, sizeof(head));
+	if (head.words > TRACE_WORDS_MAX || head.sites > TRACE_WORD_SITES || head.stream >= STREAMS_MAX ||
+	    bytes != sizeof(head) + head.sites * sizeof(struct trace_word_site) + (size_t)head.words * 8)
+		return -EBADMSG;
+	error = prepare(w);
+	if (!error && !w->clock_count)
+		error = add_clocks(w, head.ticks[0], head.ns[0]);
+	if (!error)
+		error = add_clocks(w, head.ticks[1], head.ns[1]);
+	if (!error)
+		error = take_sites(w, raw + sizeof(head), head.sites);
+	if (!error)
+		error = find_stream(w, head.stream, &stream);
+	if (!error)
+		error = trace_events__thread(w->events, head.tid, &thread);
+	if (error)
+		return error;
+	memcpy(w->words, stream->rest, stream->rest_count * sizeof(*w->words));
+	unfold((const unsigned char *)raw + sizeof(head) + head.sites * sizeof(struct trace_word_site),
+	       head.words, w->words + stream->rest_count);
+	return all_words(w, stream, stream->rest_count + head.words, thread, why);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From the words that threads wrote from inside of their process to records. Internal to analysis. */
+#ifndef GRAIND_TRACE_WORDS_H
+#define GRAIND_TRACE_WORDS_H
+
+#include "analysis/trace_events.h"
+#include "analysis/trace_format.h"
+
+struct word_stream;
+struct word_clocks;
+
+struct trace_words {
+	struct trace_events *events;
+	struct word_stream *streams; /* by number */
+	uint32_t stream_count;
+	struct word_clocks *clocks; /* in the order of time */
+	size_t clock_count, clock_capacity;
+	uint64_t *sites; /* TRACE_WORD_SITES addresses */
+	uint64_t *words; /* of the chunk that is being read */
+};
+
+void trace_words__begin(struct trace_words *words, struct trace_events *events);
+void trace_words__free(struct trace_words *words);
+/* The payload of one TRACE_CHUNK_WORDS. -EBADMSG and in `why` what does not fit; -ENOMEM, -E2BIG. */
+int trace_words__chunk(struct trace_words *words, const char *raw, size_t bytes, char why[128]);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What a process shares with graind: one memfd, sized and sealed by graind.
+ *
+ *   struct shim_header                 at 0
+ *   SHIM_SITES words                   at SHIM_SITES_AT: code addresses by number, enum shim_site below
+ *   struct shim_thread[threads]        at SHIM_THREADS_AT
+ *   ring_words words for each thread   at shim__rings_at()
+ *
+ * One ring has one producer, the thread that has claimed its struct
+ * shim_thread, and one consumer, graind, which copies words and looks into
+ * none of them. An event is one word and those that its kind has on top:
+ *
+ *   bits  0-5   enum shim_kind
+ *   bits  6-18  number of its site, 0: none
+ *   bits 19-31  arg
+ *   bits 32-63  ticks since the event before; SHIM_TIME sets the clock anew
+ *
+ * The process can write whatever it likes into all of it: graind believes
+ * nothing, keeps its own positions, and what is wrong spoils that process'
+ * trace alone.
+ */
+#ifndef GRAIND_SHIM_ABI_H
+#define GRAIND_SHIM_ABI_H
+
+#include <stdint.h>
+
+#define SHIM_MAGIC 0x4d494853u /* "SHIM" */
+#define SHIM_VERSION 1
+
+#define SHIM_SITE_BITS 13
+#define SHIM_SITES (1u << SHIM_SITE_BITS)
+#define SHIM_ARG_BITS 13
+#define SHIM_ARG_MAX ((1u << SHIM_ARG_BITS) - 1)
+#define SHIM_SITES_AT 4096u
+#define SHIM_THREADS_AT (SHIM_SITES_AT + SHIM_SITES * 8u)
+
+/* The numbers of enum trace_kind, and some that no file has as events. Append only. */
+enum shim_kind {
+	SHIM_TASK_CREATE =
+		1, /* arg enum ring_task; the thread's next task, or with SHIM_DETACH's flag: key */
+	SHIM_TASK_CREATE_END = 2,
+	SHIM_TASK_BEGIN = 3, /* site body; arg how many tasks of this thread ago it was created, 0: key */
+	SHIM_TASK_END = 4,
+	SHIM_REGION_BEGIN = 7, /* arg; key body */
+	SHIM_REGION_END = 8,
+	SHIM_TEAM_START = 9,	/* key, threads */
+	SHIM_TEAM_STARTED = 10, /* number */
+	SHIM_MEMBER_BEGIN = 11, /* site body; team, number */
+	SHIM_WAIT_BEGIN = 12,	/* arg enum ring_wait */
+	SHIM_WAIT_END = 13,
+	SHIM_GROUP_BEGIN = 14,
+	SHIM_SINGLE = 15,	  /* arg 1: won */
+	SHIM_DEPEND = 18,	  /* arg enum ring_depend; address */
+	SHIM_TASK_BOUNDS = 19,	  /* lower, upper */
+	SHIM_TASKLOOP_BEGIN = 20, /* arg enum ring_task; body */
+	SHIM_TASKLOOP_END = 21,
+	SHIM_TASK_FULFILL = 22, /* key */
+	SHIM_CANCEL = 23,	/* arg enum ring_cancel */
+	SHIM_LOOP_BEGIN = 24,	/* enum ring_loop, lower, upper */
+	SHIM_LOOP_PARAMS = 25,	/* step, chunk size */
+	SHIM_CHUNK_NEXT = 26,
+	SHIM_CHUNK_BEGIN = 27, /* arg enum shim_chunk; lower, upper or both in one word */
+	SHIM_LOOP_END = 29,
+	SHIM_SECTIONS_BEGIN = 30, /* number of sections | RING_SECTIONS_OF_REGION */
+	SHIM_SECTION_NEXT = 31,
+	SHIM_SECTION_BEGIN = 32, /* number */
+	SHIM_SECTIONS_END = 33,
+	SHIM_SINGLE_END = 34,
+	SHIM_LOCK_WAIT = 35, /* arg enum ring_lock; lock, ticks that the wait took */
+	SHIM_STATIC_SHARE = 36,
+	SHIM_JOIN = 59, /* a thread has taken the ring: its key's upper part */
+	SHIM_CPU = 60,	/* the CPU that the thread runs on from here */
+	SHIM_LOST = 61, /* number of events that are missing here, number of tasks created so far */
+	SHIM_TIME = 63, /* the time in ticks; no event */
+};
+
+/* arg of CHUNK_BEGIN */
+enum shim_chunk {
+	SHIM_CHUNK_EXCLUSIVE = 1, /* the upper bound is the first that is not in it */
+	SHIM_CHUNK_SHORT = 2,	  /* one word: lower in the low half, signed, upper - lower above, likewise */
+};
+
+/* What a site is, in the low bits of its number's word: the address is the rest. */
+enum shim_site {
+	SHIM_SITE_TASK = 1, /* where a call returns to, up to SHIM_SITE_TASK_BODY */
+	SHIM_SITE_TASKLOOP = 2,
+	SHIM_SITE_PARALLEL = 3,
+	SHIM_SITE_TEAMS = 4,
+	SHIM_SITE_TASKWAIT = 5,
+	SHIM_SITE_TASKGROUP = 6,
+	SHIM_SITE_BARRIER = 7,
+	SHIM_SITE_TASKYIELD = 8,
+	SHIM_SITE_SINGLE = 9,
+	SHIM_SITE_CANCEL = 10,
+	SHIM_SITE_LOOP = 11,
+	SHIM_SITE_SECTIONS = 12,
+	SHIM_SITE_CRITICAL = 13,
+	SHIM_SITE_ORDERED = 14,
+	SHIM_SITE_LOCK = 15,
+	SHIM_SITE_ATOMIC = 16,
+	SHIM_SITE_SHARE = 17,
+	SHIM_SITE_TASK_BODY = 18, /* the start of a function, from here on */
+	SHIM_SITE_MEMBER_BODY = 19,
+	SHIM_SITE_MAX
+};
+#define SHIM_SITE_KIND_BITS 6
+
+#define SHIM_WORD(kind, site, arg) ((uint64_t)(kind) | (uint64_t)(site) << 6 | (uint64_t)(arg) << 19)
+#define SHIM_TICKS_MAX UINT32_MAX
+#define SHIM_WORDS_MAX 4 /* of one event */
+
+/*
+ * A task's key: how manieth to join the thread is that created it, and how
+ * manieth of its tasks it is. The first word of a ring's thread is SHIM_JOIN.
+ */
+#define SHIM_TASK_KEY(joined, number) ((uint64_t)(joined) << 40 | (number))
+
+enum shim_clock {
+	SHIM_CLOCK_COUNTER = 0,	  /* the processor's: rdtsc, cntvct_el0 */
+	SHIM_CLOCK_MONOTONIC = 1, /* CLOCK_MONOTONIC, ns */
+};
+
+struct shim_header {
+	/* Written by graind before the process sees it. */
+	uint32_t magic, version;
+	uint32_t threads;    /* rings */
+	uint32_t ring_words; /* a power of two */
+	uint32_t clock;	     /* enum shim_clock */
+	uint32_t lossless;   /* a producer whose ring is full waits */
+	uint64_t ticks_per_second;
+	/* Written by graind while the process runs. */
+	uint32_t enabled; /* the process may clear it */
+	uint32_t beat;	  /* changes while graind drains */
+	/* Written by the process. */
+	uint32_t claimed;     /* threads that are or were in use: those below */
+	uint32_t site_count;  /* changes with every new site */
+	uint64_t unseated;    /* threads that got no ring */
+	uint64_t unnumbered;  /* sites for which there was no number */
+	uint64_t generations; /* threads that joined, in all */
+};
+
+enum shim_thread_state {
+	SHIM_FREE = 0,
+	SHIM_LIVE = 1,
+	SHIM_ENDED = 2, /* graind frees it when it has all words */
+};
+
+struct shim_thread {
+	uint64_t head; /* words written */
+	uint64_t lost; /* events since the last that fit */
+	uint32_t tid;  /* as the thread sees it */
+	uint32_t state;
+	uint64_t pad_producer[5];
+	uint64_t tail; /* words that graind has */
+	uint64_t pad_consumer[7];
+};
+
+_Static_assert(sizeof(struct shim_header) <= SHIM_SITES_AT, "header");
+_Static_assert(sizeof(struct shim_thread) == 128 && __builtin_offsetof(struct shim_thread, tail) == 64,
+	       "producer and consumer lines apart");
+
+static inline uint64_t shim__rings_at(uint32_t threads)
+{
+	return (SHIM_THREADS_AT + (uint64_t)threads * sizeof(struct shim_thread) + 4095) & ~UINT64_C(4095);
+}
+
+static inline uint64_t shim__bytes(uint32_t threads, uint32_t ring_words)
+{
+	return shim__rings_at(threads) + (uint64_t)threads * ring_words * 8;
+}
+
+/*
+ * The socket (SOCK_SEQPACKET) speaks twice: the process sends a struct
+ * shim_hello, graind answers with a struct shim_welcome and the memfd, or
+ * closes. The connection stays open as long as the process lives.
+ */
+#define SHIM_SOCKET_VARIABLE "GRAIND_SHIM_SOCKET"
+
+struct shim_hello {
+	uint32_t magic, version;
+	uint32_t runtime; /* enum shim_runtime */
+	uint32_t reserved;
+};
+
+enum shim_runtime { SHIM_RUNTIME_LIBGOMP = 1, SHIM_RUNTIME_LIBOMP = 2 };
+
+struct shim_welcome {
+	uint32_t magic, version;
+};
+
+#endif

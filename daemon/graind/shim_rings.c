@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/graind/shim_rings.h"
+#include "bpf/shim_abi.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#define THREADS 256
+#define RING_WORDS (1u << 19)
+/* One chunk of the trace. */
+#define TAKE_WORDS TRACE_WORDS_MAX
+
+_Static_assert(
+	(int)SHIM_TASK_CREATE == (int)TRACE_TASK_CREATE && (int)SHIM_TASK_BEGIN == (int)TRACE_TASK_BEGIN &&
+		(int)SHIM_TASK_CREATE_END == (int)TRACE_TASK_CREATE_END &&
+		(int)SHIM_TASK_END == (int)TRACE_TASK_END &&
+		(int)SHIM_REGION_BEGIN == (int)TRACE_REGION_BEGIN &&
+		(int)SHIM_REGION_END == (int)TRACE_REGION_END &&
+		(int)SHIM_TEAM_START == (int)TRACE_TEAM_START &&
+		(int)SHIM_TEAM_STARTED == (int)TRACE_TEAM_STARTED &&
+		(int)SHIM_MEMBER_BEGIN == (int)TRACE_MEMBER_BEGIN &&
+		(int)SHIM_WAIT_BEGIN == (int)TRACE_WAIT_BEGIN && (int)SHIM_WAIT_END == (int)TRACE_WAIT_END &&
+		(int)SHIM_GROUP_BEGIN == (int)TRACE_GROUP_BEGIN && (int)SHIM_SINGLE == (int)TRACE_SINGLE &&
+		(int)SHIM_SINGLE_END == (int)TRACE_SINGLE_END && (int)SHIM_DEPEND == (int)TRACE_DEPEND &&
+		(int)SHIM_TASK_BOUNDS == (int)TRACE_TASK_BOUNDS,
+	"kinds of tasks and teams");
+_Static_assert((int)SHIM_TASKLOOP_BEGIN == (int)TRACE_TASKLOOP_BEGIN &&
+		       (int)SHIM_TASKLOOP_END == (int)TRACE_TASKLOOP_END &&
+		       (int)SHIM_TASK_FULFILL == (int)TRACE_TASK_FULFILL &&
+		       (int)SHIM_CANCEL == (int)TRACE_CANCEL &&
+		       (int)SHIM_LOOP_BEGIN == (int)TRACE_LOOP_BEGIN &&
+		       (int)SHIM_LOOP_PARAMS == (int)TRACE_LOOP_PARAMS &&
+		       (int)SHIM_CHUNK_NEXT == (int)TRACE_CHUNK_NEXT &&
+		       (int)SHIM_CHUNK_BEGIN == (int)TRACE_CHUNK_BEGIN &&
+		       (int)SHIM_LOOP_END == (int)TRACE_LOOP_END &&
+		       (int)SHIM_SECTIONS_BEGIN == (int)TRACE_SECTIONS_BEGIN &&
+		       (int)SHIM_SECTION_NEXT == (int)TRACE_SECTION_NEXT &&
+		       (int)SHIM_SECTION_BEGIN == (int)TRACE_SECTION_BEGIN &&
+		       (int)SHIM_SECTIONS_END == (int)TRACE_SECTIONS_END &&
+		       (int)SHIM_LOCK_WAIT == (int)TRACE_LOCK_WAIT &&
+		       (int)SHIM_STATIC_SHARE == (int)TRACE_STATIC_SHARE,
+	       "kinds of loops and locks");
+_Static_assert((int)SHIM_JOIN == (int)TRACE_WORD_JOIN && (int)SHIM_CPU == (int)TRACE_WORD_CPU &&
+		       (int)SHIM_LOST == (int)TRACE_WORD_LOST && (int)SHIM_TIME == (int)TRACE_WORD_TIME &&
+		       (int)SHIM_CHUNK_SHORT == (int)TRACE_WORD_SHORT && SHIM_SITES == TRACE_WORD_SITES,
+	       "other words");
+#define PROBE_WORD SHIM_WORD(SHIM_TASK_BEGIN, 5, 7)
+_Static_assert(TRACE_WORD_KIND(PROBE_WORD) == SHIM_TASK_BEGIN && TRACE_WORD_SITE(PROBE_WORD) == 5 &&
+		       TRACE_WORD_ARG(PROBE_WORD) == 7 && TRACE_WORD_KEY(3, 4) == SHIM_TASK_KEY(3, 4),
+	       "layout of a word");
+
+struct ring {
+	uint64_t tail;	 /* words that were taken */
+	uint64_t until;	 /* and will be in this round */
+	bool ended;	 /* its thread has */
+	uint32_t stream; /* of its present thread */
+	uint32_t tid;	 /* as the kernel numbers it here; 0: its thread is not known yet */
+};
+
+struct shim_rings {
+	pid_t pid;
+	int connection;
+	struct shim_header *header;
+	size_t bytes;
+	uint32_t streams; /* threads so far */
+	uint32_t sites_seen;
+	uint64_t broken;
+	bool use_counter;
+	uint64_t ticks, ns; /* of both clocks, when they were read last */
+	struct ring rings[THREADS];
+	uint64_t sites[SHIM_SITES]; /* those that are in the trace */
+	uint64_t words[TAKE_WORDS];
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static uint64_t counter(void)
+{
+#if defined(__x86_64__)
+	return __rdtsc();
+#elif defined(__aarch64__)
+	uint64_t ticks;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+	return ticks;
+#else
+	return now_ns();
+#endif
+}
+
+/* Both clocks as of one moment: of several readings the one that took least. */
+static void read_clocks(bool use_counter, uint64_t *ticks, uint64_t *ns)
+{
+	uint64_t least = UINT64_MAX;
+
+	if (!use_counter) {
+		*ticks = *ns = now_ns();
+		return;
+	}
+	for (int i = 0; i < 4; i++) {
+		uint64_t before = counter(), time = now_ns(), took = counter() - before;
+
+		if (took >= least)
+			continue;
+		least = took;
+		*ticks = before + took / 2;
+		*ns = time;
+	}
+}
+
+/* A reading that is later than the last one. */
+static void read_clocks_after(struct shim_rings *rings)
+{
+	uint64_t ticks = rings->ticks, ns = rings->ns;
+
+	while (ticks <= rings->ticks || ns <= rings->ns)
+		read_clocks(rings->use_counter, &ticks, &ns);
+	rings->ticks = ticks;
+	rings->ns = ns;
+}
+
+/* Where the kernel itself goes by the processor's counter, it is the same on all CPUs. */
+static bool counter_is_sound(void)
+{
+	static const char *const sound[] = {"tsc\n", "arch_sys_counter\n"};
+	char name[64] = "";
+	FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+	bool found = false;
+
+	if (!file)
+		return false;
+	if (fgets(name, sizeof(name), file))
+		for (size_t i = 0; i < sizeof(sound) / sizeof(sound[0]); i++)
+			found |= !strcmp(name, sound[i]);
+	fclose(file);
+	return found;
+}
+
+static struct shim_thread *thread_at(const struct shim_rings *rings, uint32_t number)
+{
+	return (struct shim_thread *)((char *)rings->header + SHIM_THREADS_AT) + number;
+}
+
+static const uint64_t *ring_at(const struct shim_rings *rings, uint32_t number)
+{
+	return (const uint64_t *)((const char *)rings->header + shim__rings_at(THREADS)) +
+	       (size_t)number * RING_WORDS;
+}
+
+/* Its size cannot be changed by anybody, so that no access of ours can fail. */
+static int make_memory(struct shim_rings *rings, int *out)
+{
+	int fd = memfd_create("graind-shim", MFD_CLOEXEC | MFD_ALLOW_SEALING), error = 0;
+
+	if (fd < 0)
+		return -errno;
+	rings->bytes = shim__bytes(THREADS, RING_WORDS);
+	if (ftruncate(fd, (off_t)rings->bytes) != 0 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+		error = -errno;
+	if (!error) {
+		rings->header =
+			mmap(NULL, rings->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+		if (rings->header == MAP_FAILED) {
+			rings->header = NULL;
+			error = -errno;
+		}
+	}
+	if (error)
+		close(fd);
+	else
+		*out = fd;
+	return error;
+}
+
+static int hand_over(const struct shim_rings *rings, int memory)
+{
+	struct shim_welcome welcome = {.magic = SHIM_MAGIC, .version = SHIM_VERSION};
+	struct iovec part = {&welcome, sizeof(welcome)};
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
+	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+
+	head->cmsg_level = SOL_SOCKET;
+	head->cmsg_type = SCM_RIGHTS;
+	head->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(head), &memory, sizeof(memory));
+	return sendmsg(rings->connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(welcome) ? 0
+												    : -errno;
+}
+
+/* The header, with how fast its clock goes. */
+static void start_clocks(struct shim_rings *rings)
+{
+	const struct timespec while_ticking = {.tv_nsec = 1000000};
+	uint64_t ticks = 0, ns = 0;
+
+	rings->use_counter = counter_is_sound();
+	read_clocks(rings->use_counter, &ticks, &ns);
+	nanosleep(&while_ticking, NULL);
+	read_clocks(rings->use_counter, &rings->ticks, &rings->ns);
+	*rings->header = (struct shim_header){
+		.magic = SHIM_MAGIC,
+		.version = SHIM_VERSION,
+		.threads = THREADS,
+		.ring_words = RING_WORDS,
+		.clock = rings->use_counter ? SHIM_CLOCK_COUNTER : SHIM_CLOCK_MONOTONIC,
+		.ticks_per_second =
+			(uint64_t)((double)(rings->ticks - ticks) * 1e9 / (double)(rings->ns - ns)),
+		.enabled = 1,
+	};
+}
+
+int shim_rings__new(pid_t pid, int connection, struct shim_rings **out)
+{
+	struct shim_rings *rings = calloc(1, sizeof(*rings));
+	int memory = -1, error;
+
+	if (!rings) {
+		close(connection);
+		return -ENOMEM;
+	}
+	rings->pid = pid;
+	rings->connection = connection;
+	error = make_memory(rings, &memory);
+	if (error) {
+		shim_rings__free(rings);
+		return error;
+	}
+	start_clocks(rings);
+	error = hand_over(rings, memory);
+	close(memory);
+	if (error) {
+		shim_rings__free(rings);
+		return error;
+	}
+	*out = rings;
+	return 0;
+}
+
+void shim_rings__disable(struct shim_rings *rings)
+{
+	__atomic_store_n(&rings->header->enabled, 0, __ATOMIC_RELEASE);
+}
+
+void shim_rings__free(struct shim_rings *rings)
+{
+	if (!rings)
+		return;
+	if (rings->header) {
+		shim_rings__disable(rings);
+		munmap(rings->header, rings->bytes);
+	}
+	close(rings->connection);
+	free(rings);
+}
+
+/* The last of the numbers that a thread has, one for each PID namespace from ours to its own; 0: not to be
+ * told. */
+static uint32_t innermost(pid_t pid, const char *task)
+{
+	char path[64], line[256];
+	uint32_t last = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/status", (int)pid, task);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	while (fgets(line, sizeof(line), file)) {
+		char *at = line + 6, *end;
+
+		if (strncmp(line, "NSpid:", 6) != 0)
+			continue;
+		for (unsigned long number; (number = strtoul(at, &end, 10)), end != at; at = end)
+			last = (uint32_t)number;
+	}
+	fclose(file);
+	return last;
+}
+
+/* The number here of a thread that says what it is where it lives. */
+static uint32_t find_tid(pid_t pid, uint32_t tid)
+{
+	char path[64], name[16];
+	struct dirent *entry;
+	uint32_t found = 0;
+	DIR *directory;
+
+	snprintf(name, sizeof(name), "%u", tid);
+	if (innermost(pid, name) == tid)
+		return tid;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	directory = opendir(path);
+	while (directory && !found && (entry = readdir(directory)))
+		if (innermost(pid, entry->d_name) == tid)
+			found = (uint32_t)strtoul(entry->d_name, NULL, 10);
+	if (directory)
+		closedir(directory);
+	/* It has ended already: its number is good enough where there is one namespace. */
+	return found ? found : tid;
+}
+
+static const struct {
+	const char *kind;
+	bool is_return;
+} site_kinds[SHIM_SITE_MAX] = {
+	[SHIM_SITE_TASK] = {"task", true},
+	[SHIM_SITE_TASKLOOP] = {"taskloop", true},
+	[SHIM_SITE_PARALLEL] = {"parallel", true},
+	[SHIM_SITE_TEAMS] = {"teams", true},
+	[SHIM_SITE_TASKWAIT] = {"taskwait", true},
+	[SHIM_SITE_TASKGROUP] = {"taskgroup", true},
+	[SHIM_SITE_BARRIER] = {"barrier", true},
+	[SHIM_SITE_TASKYIELD] = {"taskyield", true},
+	[SHIM_SITE_SINGLE] = {"single", true},
+	[SHIM_SITE_CANCEL] = {"cancel", true},
+	[SHIM_SITE_LOOP] = {"loop", true},
+	[SHIM_SITE_SECTIONS] = {"sections", true},
+	[SHIM_SITE_CRITICAL] = {"critical", true},
+	[SHIM_SITE_ORDERED] = {"ordered", true},
+	[SHIM_SITE_LOCK] = {"lock", true},
+	[SHIM_SITE_ATOMIC] = {"atomic", true},
+	[SHIM_SITE_SHARE] = {"loop", true},
+	[SHIM_SITE_TASK_BODY] = {"task", false},
+	[SHIM_SITE_MEMBER_BODY] = {"parallel", false},
+};
+
+/* Those that are new since the last call; each number is taken once. */
+static void take_sites(struct shim_rings *rings, struct recorder *recorder)
+{
+	uint32_t count = __atomic_load_n(&rings->header->site_count, __ATOMIC_ACQUIRE);
+	const uint64_t *shared = (const uint64_t *)((const char *)rings->header + SHIM_SITES_AT);
+
+	if (count == rings->sites_seen)
+		return;
+	rings->sites_seen = count;
+	for (uint32_t i = 1; i < SHIM_SITES; i++) {
+		uint64_t entry = __atomic_load_n(&shared[i], __ATOMIC_ACQUIRE);
+		uint32_t kind = entry & ((1u << SHIM_SITE_KIND_BITS) - 1);
+
+		if (rings->sites[i] || !entry || kind >= SHIM_SITE_MAX || !site_kinds[kind].kind)
+			continue;
+		rings->sites[i] = entry;
+		recorder__word_site(recorder, i, entry >> SHIM_SITE_KIND_BITS, site_kinds[kind].kind,
+				    site_kinds[kind].is_return, kind == SHIM_SITE_SHARE);
+	}
+}
+
+/* How far the ring is to be taken in this round. */
+static void look_at_head(struct shim_rings *rings, uint32_t number)
+{
+	struct shim_thread *thread = thread_at(rings, number);
+	struct ring *ring = &rings->rings[number];
+
+	/* Its state first: what an ended thread has written is all there is. */
+	ring->ended = __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) == SHIM_ENDED;
+	ring->until = __atomic_load_n(&thread->head, __ATOMIC_ACQUIRE);
+	if (ring->until - ring->tail <= RING_WORDS)
+		return;
+	rings->broken += RING_WORDS;
+	ring->tail = ring->until;
+	__atomic_store_n(&thread->tail, ring->tail, __ATOMIC_RELEASE);
+}
+
+/* At most TAKE_WORDS; the number of words. */
+static size_t take(struct shim_rings *rings, uint32_t number, struct recorder *recorder,
+		   struct trace_words_head *head)
+{
+	struct shim_thread *thread = thread_at(rings, number);
+	struct ring *ring = &rings->rings[number];
+	const uint64_t *words = ring_at(rings, number);
+	size_t count = ring->until - ring->tail, at = ring->tail & (RING_WORDS - 1), first;
+
+	if (!count)
+		return 0;
+	if (!ring->tid) {
+		ring->tid = find_tid(rings->pid, __atomic_load_n(&thread->tid, __ATOMIC_RELAXED));
+		ring->stream = rings->streams++;
+	}
+	count = count < TAKE_WORDS ? count : TAKE_WORDS;
+	first = RING_WORDS - at < count ? RING_WORDS - at : count;
+	memcpy(rings->words, words + at, first * 8);
+	memcpy(rings->words + first, words, (count - first) * 8);
+	ring->tail += count;
+	__atomic_store_n(&thread->tail, ring->tail, __ATOMIC_RELEASE);
+	head->stream = ring->stream;
+	head->tid = ring->tid;
+	head->words = (uint32_t)count;
+	recorder__words(recorder, head, rings->words);
+	return count;
+}
+
+long shim_rings__drain(struct shim_rings *rings, struct recorder *recorder)
+{
+	uint32_t claimed = __atomic_load_n(&rings->header->claimed, __ATOMIC_ACQUIRE);
+	struct trace_words_head head = {.ticks[0] = rings->ticks, .ns[0] = rings->ns};
+	size_t all = 0;
+
+	__atomic_fetch_add(&rings->header->beat, 1, __ATOMIC_RELAXED);
+	claimed = claimed < THREADS ? claimed : THREADS;
+	for (uint32_t i = 0; i < claimed; i++)
+		look_at_head(rings, i);
+	/*
+	 * No word that is taken now is later than this: all threads' words of a time are converted by the
+	 * same two readings, so that a cause stays before its effect.
+	 */
+	read_clocks_after(rings);
+	head.ticks[1] = rings->ticks;
+	head.ns[1] = rings->ns;
+	/* What words name was in the table before they were in the ring. */
+	take_sites(rings, recorder);
+	for (uint32_t i = 0; i < claimed; i++) {
+		for (size_t got; (got = take(rings, i, recorder, &head)) > 0; all += got)
+			;
+		if (!rings->rings[i].ended)
+			continue;
+		rings->rings[i].tid = 0;
+		__atomic_store_n(&thread_at(rings, i)->state, SHIM_FREE, __ATOMIC_RELEASE);
+	}
+	return (long)all;
+}
+
+void shim_rings__losses(const struct shim_rings *rings, struct shim_losses *out)
+{
+	*out = (struct shim_losses){
+		.broken = rings->broken,
+		.unseated = __atomic_load_n(&rings->header->unseated, __ATOMIC_RELAXED),
+		.sites = __atomic_load_n(&rings->header->unnumbered, __ATOMIC_RELAXED),
+	};
+	for (uint32_t i = 0; i < THREADS; i++)
+		out->full += __atomic_load_n(&thread_at(rings, i)->lost, __ATOMIC_RELAXED);
+}

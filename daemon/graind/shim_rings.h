@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The rings that one process shares (bpf/shim_abi.h), from where its
+ * words go to its trace unread. Nothing that the process writes is believed:
+ * positions are kept here, and what does not fit costs the process its events.
+ */
+#ifndef GRAIND_SHIM_RINGS_H
+#define GRAIND_SHIM_RINGS_H
+
+#include "daemon/graind/recorder.h"
+
+struct shim_rings;
+
+/* Makes the memory and hands it over through `connection`, which is closed in the end; 0 or a negative errno.
+ */
+int shim_rings__new(pid_t pid, int connection, struct shim_rings **out);
+/* Nothing more is written; what is there still can be drained. */
+void shim_rings__disable(struct shim_rings *rings);
+/* Accepts NULL. */
+void shim_rings__free(struct shim_rings *rings);
+
+/* What has come since the last call; the number of words. */
+long shim_rings__drain(struct shim_rings *rings, struct recorder *recorder);
+
+struct shim_losses {
+	uint64_t full;	   /* events for which a ring had no room, as the process says */
+	uint64_t broken;   /* words that were overwritten or made up */
+	uint64_t unseated; /* threads for which there was no ring */
+	uint64_t sites;	   /* code addresses for which there was no number */
+};
+void shim_rings__losses(const struct shim_rings *rings, struct shim_losses *out);
+
+#endif

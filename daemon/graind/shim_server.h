@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where processes with libgrainshim come to: a socket beside that of requests.
+ * A process waits there until the job that wants it takes it, or is sent away.
+ */
+#ifndef GRAIND_SHIM_SERVER_H
+#define GRAIND_SHIM_SERVER_H
+
+#include <sys/types.h>
+
+/* Listens at `path`; 0 or a negative errno. Nobody is let in before a job wants to. */
+int shim_server__start(const char *path);
+void shim_server__stop(void);
+
+/* A job that takes processes begins or ends. */
+void shim_server__open(void);
+void shim_server__close(void);
+
+/* The connection of this process, which is the caller's then; -1: it has not come. */
+int shim_server__take(pid_t pid);
+
+#endif

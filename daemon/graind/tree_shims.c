@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Of a tree whose processes write by themselves: who has come, and what they have written. */
+#include "daemon/graind/log.h"
+#include "daemon/graind/shim_server.h"
+#include "daemon/graind/tree.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* A process that has come by itself is recorded from now on. */
+static void welcome(struct tree *tree, struct target *target)
+{
+	struct failure failure = {.status = 0};
+	int connection = shim_server__take(target->pid), error = 0;
+
+	if (connection < 0)
+		return;
+	/* It waits: until it has the rings, what must be known of it can be read. */
+	if (tree__begin(tree, target, &failure)) {
+		error = shim_rings__new(target->pid, connection, &target->member->shim);
+		if (!error)
+			return;
+		failure__set(&failure, 503, "no memory to share with it: %s", strerror(-error));
+	} else {
+		close(connection);
+	}
+	log__line(LOG_WARNING, "process %d is not recorded: %s", (int)target->pid, failure.text);
+	target->refused = true;
+}
+
+long tree__drain_shims(struct tree *tree)
+{
+	long all = 0;
+
+	for (size_t i = 0; i < tree->target_count; i++) {
+		struct target *target = &tree->targets[i];
+		long got;
+
+		if (!target->previous && !target->refused && !(target->member && target->member->shim))
+			welcome(tree, target);
+		if (!target->member || !target->member->shim)
+			continue;
+		got = shim_rings__drain(target->member->shim, target->member->recorder);
+		target->member->got += got;
+		all += got;
+	}
+	return all;
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Worksharing loops: where they begin, each chunk, where they end. */
+#include "runtime-shim/gomp.h"
+
+typedef unsigned long long ull;
+
+static void put_chunk(struct shim_local *local, uint64_t lower, uint64_t upper)
+{
+	int64_t length = (int64_t)(upper - lower);
+
+	if (LIKELY((int64_t)lower == (int32_t)lower && length == (int32_t)length))
+		SHIM_EVENT1(local, SHIM_CHUNK_BEGIN, 0, SHIM_CHUNK_EXCLUSIVE | SHIM_CHUNK_SHORT,
+			    (lower & UINT32_MAX) | (uint64_t)length << 32);
+	else
+		SHIM_EVENT2(local, SHIM_CHUNK_BEGIN, 0, SHIM_CHUNK_EXCLUSIVE, lower, upper);
+}
+
+static void put_loop(struct shim_local *local, const void *caller, uint32_t arg, uint64_t lower,
+		     uint64_t upper, uint64_t step, uint64_t chunk)
+{
+	SHIM_EVENT3(local, SHIM_LOOP_BEGIN, shim__site(caller, SHIM_SITE_LOOP), 0,
+		    arg | RING_LOOP_UPPER_EXCLUSIVE, lower, upper);
+	SHIM_EVENT2(local, SHIM_LOOP_PARAMS, 0, 0, step, chunk);
+}
+
+/* What the thread was given, there is more to do; it was given none. */
+static inline bool took(struct shim_local *local, uint64_t lower, uint64_t upper)
+{
+	if (local)
+		put_chunk(local, lower, upper);
+	return true;
+}
+
+static inline bool over(struct shim_local *local)
+{
+	if (local)
+		SHIM_EVENT(local, SHIM_LOOP_END, 0, 0);
+	return false;
+}
+
+/* As libgomp numbers schedules; its top bit says monotonic. */
+static uint32_t schedule_of(long code)
+{
+	switch (code & 0x7fffffff) {
+	case 0:
+		return RING_LOOP_RUNTIME;
+	case 1:
+		return RING_LOOP_STATIC;
+	case 2:
+		return RING_LOOP_DYNAMIC;
+	case 3:
+		return RING_LOOP_GUIDED;
+	default:
+		return RING_LOOP_AUTO;
+	}
+}
+
+/* A construct with reductions over tasks opens a taskgroup, which ends with the construct. */
+static void put_reductions(struct shim_local *local, const void *caller, const void *reductions)
+{
+	if (reductions)
+		SHIM_EVENT(local, SHIM_GROUP_BEGIN, shim__site(caller, SHIM_SITE_TASKGROUP), 0);
+}
+
+/* What a call of the runtime returned, after its chunk, if any, is told. */
+#define GIVEN(any) ((any) ? took(local, (uint64_t)*lower, (uint64_t)*upper) : over(local))
+
+#define NEXT(name, T)                                                                                        \
+	EXPORT bool GOMP_loop_##name##_next(T *lower, T *upper)                                              \
+	{                                                                                                    \
+		struct shim_local *local = shim__here();                                                     \
+		REAL(GOMP_loop_##name##_next, bool, T *, T *);                                               \
+                                                                                                             \
+		if (!local)                                                                                  \
+			return real_GOMP_loop_##name##_next(lower, upper);                                   \
+		SHIM_EVENT(local, SHIM_CHUNK_NEXT, 0, 0);                                                    \
+		return GIVEN(real_GOMP_loop_##name##_next(lower, upper));                                    \
+	}
+
+#define START(name, arg)                                                                                     \
+	EXPORT bool GOMP_loop_##name##_start(long start, long end, long step, long chunk, long *lower,       \
+					     long *upper)                                                    \
+	{                                                                                                    \
+		struct shim_local *local = shim__here();                                                     \
+		REAL(GOMP_loop_##name##_start, bool, long, long, long, long, long *, long *);                \
+                                                                                                             \
+		if (local)                                                                                   \
+			put_loop(local, CALLER, arg, (uint64_t)start, (uint64_t)end, (uint64_t)step,         \
+				 (uint64_t)chunk);                                                           \
+		return GIVEN(real_GOMP_loop_##name##_start(start, end, step, chunk, lower, upper));          \
+	}                                                                                                    \
+	EXPORT bool GOMP_loop_ull_##name##_start(bool up, ull start, ull end, ull step, ull chunk,           \
+						 ull *lower, ull *upper)                                     \
+	{                                                                                                    \
+		struct shim_local *local = shim__here();                                                     \
+		REAL(GOMP_loop_ull_##name##_start, bool, bool, ull, ull, ull, ull, ull *, ull *);            \
+                                                                                                             \
+		if (local)                                                                                   \
+			put_loop(local, CALLER, (arg) | RING_LOOP_UNSIGNED, start, end, step, chunk);        \
+		return GIVEN(real_GOMP_loop_ull_##name##_start(up, start, end, step, chunk, lower, upper));  \
+	}                                                                                                    \
+	NEXT(name, long)                                                                                     \
+	NEXT(ull_##name, ull)
+
+#define RUNTIME_START(name, arg)                                                                             \
+	EXPORT bool GOMP_loop_##name##_start(long start, long end, long step, long *lower, long *upper)      \
+	{                                                                                                    \
+		struct shim_local *local = shim__here();                                                     \
+		REAL(GOMP_loop_##name##_start, bool, long, long, long, long *, long *);                      \
+                                                                                                             \
+		if (local)                                                                                   \
+			put_loop(local, CALLER, RING_LOOP_RUNTIME | (arg), (uint64_t)start, (uint64_t)end,   \
+				 (uint64_t)step, 0);                                                         \
+		return GIVEN(real_GOMP_loop_##name##_start(start, end, step, lower, upper));                 \
+	}                                                                                                    \
+	EXPORT bool GOMP_loop_ull_##name##_start(bool up, ull start, ull end, ull step, ull *lower,          \
+						 ull *upper)                                                 \
+	{                                                                                                    \
+		struct shim_local *local = shim__here();                                                     \
+		REAL(GOMP_loop_ull_##name##_start, bool, bool, ull, ull, ull, ull *, ull *);                 \
+                                                                                                             \
+		if (local)                                                                                   \
+			put_loop(local, CALLER, RING_LOOP_RUNTIME | RING_LOOP_UNSIGNED | (arg), start, end,  \
+				 step, 0);                                                                   \
+		return GIVEN(real_GOMP_loop_ull_##name##_start(up, start, end, step, lower, upper));         \
+	}                                                                                                    \
+	NEXT(name, long)                                                                                     \
+	NEXT(ull_##name, ull)
+
+START(static, RING_LOOP_STATIC)
+START(dynamic, RING_LOOP_DYNAMIC)
+START(guided, RING_LOOP_GUIDED)
+START(nonmonotonic_dynamic, RING_LOOP_DYNAMIC | RING_LOOP_NONMONOTONIC)
+START(nonmonotonic_guided, RING_LOOP_GUIDED | RING_LOOP_NONMONOTONIC)
+START(ordered_static, RING_LOOP_STATIC | RING_LOOP_ORDERED)
+START(ordered_dynamic, RING_LOOP_DYNAMIC | RING_LOOP_ORDERED)
+START(ordered_guided, RING_LOOP_GUIDED | RING_LOOP_ORDERED)
+RUNTIME_START(runtime, 0)
+RUNTIME_START(nonmonotonic_runtime, RING_LOOP_NONMONOTONIC)
+RUNTIME_START(maybe_nonmonotonic_runtime, 0)
+RUNTIME_START(ordered_runtime, RING_LOOP_ORDERED)
+
+/* Without a place for bounds it only prepares reductions for a loop that the compiler divides itself. */
+#define GENERAL_START(name, arg)                                                                             \
+	EXPORT bool GOMP_loop_##name(long start, long end, long step, long schedule, long chunk,             \
+				     long *lower, long *upper, uintptr_t *reductions, void **memory)         \
+	{                                                                                                    \
+		struct shim_local *local = shim__here();                                                     \
+		bool any;                                                                                    \
+		REAL(GOMP_loop_##name, bool, long, long, long, long, long, long *, long *, uintptr_t *,      \
+		     void **);                                                                               \
+                                                                                                             \
+		if (local)                                                                                   \
+			put_reductions(local, CALLER, reductions);                                           \
+		if (local && lower)                                                                          \
+			put_loop(local, CALLER, schedule_of(schedule) | (arg), (uint64_t)start,              \
+				 (uint64_t)end, (uint64_t)step, (uint64_t)chunk);                            \
+		any = real_GOMP_loop_##name(start, end, step, schedule, chunk, lower, upper, reductions,     \
+					    memory);                                                         \
+		return lower ? GIVEN(any) : any;                                                             \
+	}                                                                                                    \
+	EXPORT bool GOMP_loop_ull_##name(bool up, ull start, ull end, ull step, long schedule, ull chunk,    \
+					 ull *lower, ull *upper, uintptr_t *reductions, void **memory)       \
+	{                                                                                                    \
+		struct shim_local *local = shim__here();                                                     \
+		bool any;                                                                                    \
+		REAL(GOMP_loop_ull_##name, bool, bool, ull, ull, ull, long, ull, ull *, ull *, uintptr_t *,  \
+		     void **);                                                                               \
+                                                                                                             \
+		if (local)                                                                                   \
+			put_reductions(local, CALLER, reductions);                                           \
+		if (local && lower)                                                                          \
+			put_loop(local, CALLER, schedule_of(schedule) | RING_LOOP_UNSIGNED | (arg), start,   \
+				 end, step, chunk);                                                          \
+		any = real_GOMP_loop_ull_##name(up, start, end, step, schedule, chunk, lower, upper,         \
+						reductions, memory);                                         \
+		return lower ? GIVEN(any) : any;                                                             \
+	}
+
+GENERAL_START(start, 0)
+GENERAL_START(ordered_start, RING_LOOP_ORDERED)
+
+#define DOACROSS(prefix, name, T, arg)                                                                       \
+	EXPORT bool GOMP_loop_##prefix##doacross_##name##_start(unsigned count, T *counts, T chunk,          \
+								T *lower, T *upper)                          \
+	{                                                                                                    \
+		struct shim_local *local = shim__here();                                                     \
+		REAL(GOMP_loop_##prefix##doacross_##name##_start, bool, unsigned, T *, T, T *, T *);         \
+                                                                                                             \
+		if (local)                                                                                   \
+			put_loop(local, CALLER, RING_LOOP_DOACROSS | (arg), 0, (uint64_t)counts[0], 1,       \
+				 (uint64_t)chunk);                                                           \
+		return GIVEN(real_GOMP_loop_##prefix##doacross_##name##_start(count, counts, chunk, lower,   \
+									      upper));                       \
+	}
+
+DOACROSS(, static, long, RING_LOOP_STATIC)
+DOACROSS(, dynamic, long, RING_LOOP_DYNAMIC)
+DOACROSS(, guided, long, RING_LOOP_GUIDED)
+DOACROSS(ull_, static, ull, RING_LOOP_STATIC | RING_LOOP_UNSIGNED)
+DOACROSS(ull_, dynamic, ull, RING_LOOP_DYNAMIC | RING_LOOP_UNSIGNED)
+DOACROSS(ull_, guided, ull, RING_LOOP_GUIDED | RING_LOOP_UNSIGNED)
+
+#define GENERAL_DOACROSS(prefix, T, arg)                                                                     \
+	EXPORT bool GOMP_loop_##prefix##doacross_runtime_start(unsigned count, T *counts, T *lower,          \
+							       T *upper)                                     \
+	{                                                                                                    \
+		struct shim_local *local = shim__here();                                                     \
+		REAL(GOMP_loop_##prefix##doacross_runtime_start, bool, unsigned, T *, T *, T *);             \
+                                                                                                             \
+		if (local)                                                                                   \
+			put_loop(local, CALLER, RING_LOOP_RUNTIME | RING_LOOP_DOACROSS | (arg), 0,           \
+				 (uint64_t)counts[0], 1, 0);                                                 \
+		return GIVEN(real_GOMP_loop_##prefix##doacross_runtime_start(count, counts, lower, upper));  \
+	}                                                                                                    \
+	EXPORT bool GOMP_loop_##prefix##doacross_start(unsigned count, T *counts, long schedule, T chunk,    \
+						       T *lower, T *upper, uintptr_t *reductions,            \
+						       void **memory)                                        \
+	{                                                                                                    \
+		struct shim_local *local = shim__here();                                                     \
+		bool any;                                                                                    \
+		REAL(GOMP_loop_##prefix##doacross_start, bool, unsigned, T *, long, T, T *, T *,             \
+		     uintptr_t *, void **);                                                                  \
+                                                                                                             \
+		if (local)                                                                                   \
+			put_reductions(local, CALLER, reductions);                                           \
+		if (local && lower)                                                                          \
+			put_loop(local, CALLER, schedule_of(schedule) | RING_LOOP_DOACROSS | (arg), 0,       \
+				 (uint64_t)counts[0], 1, (uint64_t)chunk);                                   \
+		any = real_GOMP_loop_##prefix##doacross_start(count, counts, schedule, chunk, lower, upper,  \
+							      reductions, memory);                           \
+		return lower ? GIVEN(any) : any;                                                             \
+	}
+
+GENERAL_DOACROSS(, long, 0)
+GENERAL_DOACROSS(ull_, ull, RING_LOOP_UNSIGNED)
+
+EXPORT void GOMP_loop_end(void)
+{
+	struct shim_local *local = shim__here();
+	REAL(GOMP_loop_end, void, void);
+
+	if (local)
+		SHIM_EVENT(local, SHIM_LOOP_END, 0, 0);
+	gomp__wait_begin(local, RING_WAIT_BARRIER_IMPLICIT, CALLER, SHIM_SITE_BARRIER);
+	real_GOMP_loop_end();
+	gomp__wait_end(local, RING_WAIT_BARRIER_IMPLICIT);
+}
+
+EXPORT bool GOMP_loop_end_cancel(void)
+{
+	struct shim_local *local = shim__here();
+	bool cancelled;
+	REAL(GOMP_loop_end_cancel, bool, void);
+
+	if (local)
+		SHIM_EVENT(local, SHIM_LOOP_END, 0, 0);
+	gomp__wait_begin(local, RING_WAIT_BARRIER_IMPLICIT, CALLER, SHIM_SITE_BARRIER);
+	cancelled = real_GOMP_loop_end_cancel();
+	gomp__wait_end(local, RING_WAIT_BARRIER_IMPLICIT);
+	return cancelled;
+}
+
+EXPORT void GOMP_loop_end_nowait(void)
+{
+	struct shim_local *local = shim__here();
+	REAL(GOMP_loop_end_nowait, void, void);
+
+	if (local)
+		SHIM_EVENT(local, SHIM_LOOP_END, 0, 0);
+	real_GOMP_loop_end_nowait();
+}

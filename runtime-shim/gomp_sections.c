@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Sections, single, masked reductions of a scope. */
+#include "runtime-shim/gomp.h"
+
+static unsigned section(struct shim_local *local, unsigned number)
+{
+	if (local && number)
+		SHIM_EVENT1(local, SHIM_SECTION_BEGIN, 0, 0, number - 1);
+	else if (local)
+		SHIM_EVENT(local, SHIM_SECTIONS_END, 0, 0);
+	return number;
+}
+
+EXPORT unsigned GOMP_sections_start(unsigned count)
+{
+	struct shim_local *local = shim__here();
+	REAL(GOMP_sections_start, unsigned, unsigned);
+
+	if (local)
+		SHIM_EVENT1(local, SHIM_SECTIONS_BEGIN, shim__site(CALLER, SHIM_SITE_SECTIONS), 0, count);
+	return section(local, real_GOMP_sections_start(count));
+}
+
+EXPORT unsigned GOMP_sections2_start(unsigned count, uintptr_t *reductions, void **memory)
+{
+	struct shim_local *local = shim__here();
+	REAL(GOMP_sections2_start, unsigned, unsigned, uintptr_t *, void **);
+
+	if (local && reductions)
+		SHIM_EVENT(local, SHIM_GROUP_BEGIN, shim__site(CALLER, SHIM_SITE_TASKGROUP), 0);
+	if (local)
+		SHIM_EVENT1(local, SHIM_SECTIONS_BEGIN, shim__site(CALLER, SHIM_SITE_SECTIONS), 0, count);
+	return section(local, real_GOMP_sections2_start(count, reductions, memory));
+}
+
+EXPORT unsigned GOMP_sections_next(void)
+{
+	struct shim_local *local = shim__here();
+	REAL(GOMP_sections_next, unsigned, void);
+
+	if (local)
+		SHIM_EVENT(local, SHIM_SECTION_NEXT, 0, 0);
+	return section(local, real_GOMP_sections_next());
+}
+
+EXPORT void GOMP_sections_end(void)
+{
+	struct shim_local *local = shim__here();
+	REAL(GOMP_sections_end, void, void);
+
+	if (local)
+		SHIM_EVENT(local, SHIM_SECTIONS_END, 0, 0);
+	gomp__wait_begin(local, RING_WAIT_BARRIER_IMPLICIT, CALLER, SHIM_SITE_BARRIER);
+	real_GOMP_sections_end();
+	gomp__wait_end(local, RING_WAIT_BARRIER_IMPLICIT);
+}
+
+EXPORT bool GOMP_sections_end_cancel(void)
+{
+	struct shim_local *local = shim__here();
+	bool cancelled;
+	REAL(GOMP_sections_end_cancel, bool, void);
+
+	if (local)
+		SHIM_EVENT(local, SHIM_SECTIONS_END, 0, 0);
+	gomp__wait_begin(local, RING_WAIT_BARRIER_IMPLICIT, CALLER, SHIM_SITE_BARRIER);
+	cancelled = real_GOMP_sections_end_cancel();
+	gomp__wait_end(local, RING_WAIT_BARRIER_IMPLICIT);
+	return cancelled;
+}
+
+EXPORT void GOMP_sections_end_nowait(void)
+{
+	struct shim_local *local = shim__here();
+	REAL(GOMP_sections_end_nowait, void, void);
+
+	if (local)
+		SHIM_EVENT(local, SHIM_SECTIONS_END, 0, 0);
+	real_GOMP_sections_end_nowait();
+}
+
+EXPORT bool GOMP_single_start(void)
+{
+	struct shim_local *local = shim__here();
+	bool won;
+	REAL(GOMP_single_start, bool, void);
+
+	won = real_GOMP_single_start();
+	if (local)
+		SHIM_EVENT(local, SHIM_SINGLE, shim__site(CALLER, SHIM_SITE_SINGLE), won);
+	return won;
+}
+
+/* NULL: this thread executes it. The others wait in here for what it leaves them. */
+EXPORT void *GOMP_single_copy_start(void)
+{
+	struct shim_local *local = shim__here();
+	uint64_t since;
+	void *data;
+	REAL(GOMP_single_copy_start, void *, void);
+
+	since = shim__ticks();
+	data = real_GOMP_single_copy_start();
+	if (!local)
+		return data;
+	shim__put_at(local, since, SHIM_WORD(SHIM_SINGLE, shim__site(CALLER, SHIM_SITE_SINGLE), !data));
+	if (data) {
+		shim__put_at(local, since,
+			     SHIM_WORD(SHIM_WAIT_BEGIN, shim__site(CALLER, SHIM_SITE_BARRIER),
+				       RING_WAIT_BARRIER_IMPLICIT));
+		SHIM_EVENT(local, SHIM_WAIT_END, 0, RING_WAIT_BARRIER_IMPLICIT);
+	}
+	return data;
+}
+
+EXPORT void GOMP_single_copy_end(void *data)
+{
+	struct shim_local *local = shim__here();
+	REAL(GOMP_single_copy_end, void, void *);
+
+	if (local)
+		SHIM_EVENT(local, SHIM_SINGLE_END, 0, 0);
+	gomp__wait_begin(local, RING_WAIT_BARRIER_IMPLICIT, CALLER, SHIM_SITE_BARRIER);
+	real_GOMP_single_copy_end(data);
+	gomp__wait_end(local, RING_WAIT_BARRIER_IMPLICIT);
+}
+
+EXPORT void GOMP_scope_start(uintptr_t *reductions)
+{
+	struct shim_local *local = shim__here();
+	REAL(GOMP_scope_start, void, uintptr_t *);
+
+	if (local)
+		SHIM_EVENT(local, SHIM_GROUP_BEGIN, shim__site(CALLER, SHIM_SITE_TASKGROUP), 0);
+	real_GOMP_scope_start(reductions);
+}

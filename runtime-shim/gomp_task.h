@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What gomp_tasks.c and gomp_taskloops.c share: the head that a task's block gets. */
+#ifndef GRAIND_SHIM_GOMP_TASK_H
+#define GRAIND_SHIM_GOMP_TASK_H
+
+#include "runtime-shim/gomp.h"
+
+/* libgomp's flags of GOMP_task and GOMP_taskloop; the low five are those of enum ring_task. */
+#define GOMP_LOW_FLAGS 31u
+#define GOMP_GRAINSIZE (1u << 9)
+#define GOMP_IF (1u << 10) /* of a taskloop */
+#define GOMP_NOGROUP (1u << 11)
+#define GOMP_REDUCTION (1u << 12)
+#define GOMP_DETACH (1u << 13)
+#define GOMP_STRICT (1u << 14)
+
+typedef void (*body_fn)(void *);
+typedef void (*copy_fn)(void *, void *);
+
+/* Before the program's data in a task's block. The runtime writes into the first two words, and reads the
+ * third. */
+struct head {
+	uint64_t words[2]; /* a taskloop's bounds; the event of a detached task */
+	void *reductions;  /* of a taskloop: the third word of its data */
+	body_fn body;
+	uint64_t key; /* 0: not recorded */
+	const struct taskloop *loop;
+	uint64_t step;	  /* of a taskloop */
+	uint32_t payload; /* where the program's data are */
+	uint32_t arg;	  /* enum ring_task */
+};
+
+/* What a creating call has, for the copy function that the runtime calls. */
+struct call {
+	struct head head;
+	void *data;
+	copy_fn copy;
+	long size;
+	void *const *depend;
+	struct shim_local *local; /* NULL: not recorded */
+	const void *caller;
+	uint32_t waits; /* for the dependences of a task that is not deferred */
+};
+
+/* Where the program's data lie in a block that is aligned as is asked for, and for its head; the block's
+ * size. */
+long gomp__lay_out(struct call *call, long size, long *align);
+/* Fills a block: head and the program's data. */
+void gomp__fill(const struct call *call, void *to);
+/* Records the creation; its key is in call->head then. */
+void gomp__created(struct call *call, uint32_t site_kind);
+/* Between these the body runs. */
+void gomp__begin_body(struct shim_local *local, const struct head *head);
+static inline void gomp__end_body(struct shim_local *local)
+{
+	SHIM_EVENT(local, SHIM_TASK_END, 0, 0);
+}
+
+/* Of the taskloop whose call the thread is in, if any: its tasks are all there, and it waits. */
+void gomp__taskloop_waits(void);
+
+#endif

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Taskloops. The runtime either creates all tasks, which is seen by the copies
+ * that it makes, and then waits for them; or it runs them one after the other.
+ * With a copy function it would hold all copies of the latter on the stack at a
+ * time, so it gets one only where it needs that or is not going to.
+ */
+#include "runtime-shim/gomp_task.h"
+
+#include <alloca.h>
+#include <string.h>
+
+typedef unsigned long long ull;
+
+/* Above so many tasks for each thread the runtime does not put any off. */
+#define DEFERRED_MAX 64
+
+struct taskloop {
+	struct call call;
+	struct taskloop *outer;
+	bool at_once;	     /* its tasks run one after the other */
+	bool grouped;	     /* in a taskgroup of its own, */
+	bool begun;	     /* which has begun, */
+	bool waits;	     /* and waits */
+	uint64_t created_at; /* ticks, when the last task was there */
+};
+
+/* Whose call the thread is in. */
+static __thread struct taskloop *open_loop __attribute__((tls_model("initial-exec")));
+
+static void begin_wait(struct taskloop *loop)
+{
+	if (!loop->begun || loop->waits)
+		return;
+	loop->waits = true;
+	shim__put_at(loop->call.local, loop->created_at,
+		     SHIM_WORD(SHIM_WAIT_BEGIN, shim__site(loop->call.caller, SHIM_SITE_TASKGROUP),
+			       RING_WAIT_TASKGROUP));
+}
+
+void gomp__taskloop_waits(void)
+{
+	if (UNLIKELY(open_loop && !open_loop->at_once))
+		begin_wait(open_loop);
+}
+
+static void begin_group(struct taskloop *loop)
+{
+	if (!loop->grouped || loop->begun)
+		return;
+	SHIM_EVENT(loop->call.local, SHIM_GROUP_BEGIN, shim__site(loop->call.caller, SHIM_SITE_TASKGROUP), 0);
+	loop->begun = true;
+}
+
+static void copy(void *to, void *from)
+{
+	struct taskloop *loop = from;
+
+	if (!loop->at_once) {
+		begin_group(loop);
+		gomp__created(&loop->call, SHIM_SITE_TASKLOOP);
+	}
+	gomp__fill(&loop->call, to);
+	if (loop->at_once)
+		return;
+	SHIM_EVENT(loop->call.local, SHIM_TASK_CREATE_END, 0, 0);
+	loop->created_at = loop->call.local->ticks;
+}
+
+static void body(void *block)
+{
+	struct head *head = block;
+	struct shim_local *local = shim__here();
+	struct taskloop *loop = open_loop;
+	bool at_once = loop && loop == head->loop && loop->at_once;
+	void *payload = (char *)block + head->payload;
+
+	memcpy(payload, head->words, sizeof(head->words));
+	gomp__taskloop_waits();
+	if (!local) {
+		head->body(payload);
+		return;
+	}
+	if (at_once) {
+		begin_group(loop);
+		gomp__created(&loop->call, SHIM_SITE_TASKLOOP);
+		head->key = loop->call.head.key;
+		/* A taskloop inside of the body is not inside of this call. */
+		open_loop = NULL;
+	}
+	gomp__begin_body(local, head);
+	SHIM_EVENT2(local, SHIM_TASK_BOUNDS, 0, 0, head->words[0], head->words[1] - head->step);
+	head->body(payload);
+	gomp__end_body(local);
+	if (!at_once)
+		return;
+	SHIM_EVENT(local, SHIM_TASK_CREATE_END, 0, 0);
+	loop->created_at = local->ticks;
+	open_loop = loop;
+}
+
+/* How many tasks the runtime will make of so many iterations. */
+static ull count_tasks(ull iterations, unsigned flags, unsigned long tasks)
+{
+	if (flags & GOMP_GRAINSIZE) {
+		ull grains = tasks ? iterations / tasks : iterations;
+
+		if (flags & GOMP_STRICT && tasks)
+			grains += iterations % tasks != 0;
+		return grains ? grains : 1;
+	}
+	if (!tasks)
+		tasks = gomp__threads();
+	return tasks < iterations ? tasks : iterations;
+}
+
+static bool runs_at_once(ull iterations, unsigned flags, unsigned long tasks)
+{
+	return !(flags & GOMP_IF) || !gomp__level() || gomp__in_final() ||
+	       count_tasks(iterations, flags, tasks) > DEFERRED_MAX * (ull)gomp__threads();
+}
+
+/* Records the begin; false: nobody wants to know. */
+static bool begin(struct taskloop *loop, body_fn fn, void *data, copy_fn copier, unsigned flags,
+		  uint64_t step, const void *caller)
+{
+	struct shim_local *local = shim__here();
+	uint32_t arg = (flags & GOMP_LOW_FLAGS) | RING_TASK_OF_TASKLOOP |
+		       (flags & GOMP_NOGROUP ? RING_TASK_NOGROUP : 0);
+
+	if (!local)
+		return false;
+	*loop = (struct taskloop){
+		.call = {.head = {.body = fn, .step = step, .arg = arg, .loop = loop},
+			 .data = data,
+			 .copy = copier,
+			 .local = local,
+			 .caller = caller},
+		.outer = open_loop,
+		.grouped = !(flags & GOMP_NOGROUP),
+	};
+	if (flags & GOMP_REDUCTION)
+		loop->call.head.reductions = ((void **)data)[2];
+	SHIM_EVENT1(local, SHIM_TASKLOOP_BEGIN, shim__site(caller, SHIM_SITE_TASKLOOP), arg,
+		    (uint64_t)(uintptr_t)fn);
+	loop->created_at = local->ticks;
+	open_loop = loop;
+	return true;
+}
+
+static void end(struct taskloop *loop)
+{
+	struct shim_local *local = loop->call.local;
+
+	open_loop = loop->outer;
+	if (loop->begun) {
+		begin_wait(loop);
+		SHIM_EVENT(local, SHIM_WAIT_END, 0, RING_WAIT_TASKGROUP);
+	}
+	SHIM_EVENT(local, SHIM_TASKLOOP_END, 0, 0);
+}
+
+#define TASKLOOP(name, T, iterations)                                                                        \
+	EXPORT void name(body_fn fn, void *data, copy_fn copier, long size, long align, unsigned flags,      \
+			 unsigned long tasks, int priority, T start, T end_, T step)                         \
+	{                                                                                                    \
+		struct taskloop loop;                                                                        \
+		void *block = &loop;                                                                         \
+		REAL(name, void, body_fn, void *, copy_fn, long, long, unsigned, unsigned long, int, T, T,   \
+		     T);                                                                                     \
+                                                                                                             \
+		if (!begin(&loop, fn, data, copier, flags, (uint64_t)step, CALLER)) {                        \
+			real_##name(fn, data, copier, size, align, flags, tasks, priority, start, end_,      \
+				    step);                                                                   \
+			return;                                                                              \
+		}                                                                                            \
+		loop.at_once = runs_at_once(iterations, flags, tasks);                                       \
+		size = gomp__lay_out(&loop.call, size, &align);                                              \
+		if (loop.at_once && !copier) {                                                               \
+			block = alloca((size_t)(size + align));                                              \
+			block = (void *)(((uintptr_t)block + (uintptr_t)align - 1) & -(uintptr_t)align);     \
+			gomp__fill(&loop.call, block);                                                       \
+		}                                                                                            \
+		real_##name(body, block, loop.at_once && !copier ? NULL : copy, size, align, flags, tasks,   \
+			    priority, start, end_, step);                                                    \
+		end(&loop);                                                                                  \
+	}
+
+static ull iterations(long start, long end, long step)
+{
+	if (step > 0)
+		return start < end ? ((ull)end - (ull)start + (ull)step - 1) / (ull)step : 0;
+	return start > end ? ((ull)start - (ull)end - (ull)step - 1) / (0 - (ull)step) : 0;
+}
+
+/* Downwards if its flags say so. */
+static ull iterations_ull(unsigned flags, ull start, ull end, ull step)
+{
+	if (flags & (1u << 8))
+		return start < end ? (end - start + step - 1) / step : 0;
+	return start > end ? (start - end - step - 1) / (0 - step) : 0;
+}
+
+TASKLOOP(GOMP_taskloop, long, iterations(start, end_, step))
+TASKLOOP(GOMP_taskloop_ull, ull, iterations_ull(flags, start, end_, step))

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Tasks. The block that the runtime copies for a task gets a head, by which
+ * its body is known as that of this creation; the copy function, which the
+ * runtime calls once it has decided to create the task, records the creation.
+ */
+#include "runtime-shim/gomp_task.h"
+
+#include <string.h>
+
+void gomp__created(struct call *call, uint32_t site_kind)
+{
+	struct shim_local *local = call->local;
+	uint32_t arg = call->head.arg, site = shim__site(call->caller, site_kind);
+
+	if (UNLIKELY(arg & RING_TASK_DETACH)) {
+		call->head.key = call->head.words[0];
+		SHIM_EVENT1(local, SHIM_TASK_CREATE, site, arg, call->head.key);
+	} else {
+		SHIM_EVENT(local, SHIM_TASK_CREATE, site, arg);
+		call->head.key = SHIM_TASK_KEY(local->joined, ++local->created);
+	}
+	if (UNLIKELY(arg & RING_TASK_HAS_DEPEND))
+		gomp__depends(local, call->depend);
+}
+
+long gomp__lay_out(struct call *call, long size, long *align)
+{
+	if (*align < 16)
+		*align = 16;
+	call->head.payload = (uint32_t)((sizeof(call->head) + (size_t)*align - 1) & ~((size_t)*align - 1));
+	call->size = size;
+	return size + call->head.payload;
+}
+
+void gomp__fill(const struct call *call, void *to)
+{
+	char *payload = (char *)to + call->head.payload;
+
+	memcpy(to, &call->head, sizeof(call->head));
+	if (call->copy)
+		call->copy(payload, call->data);
+	else if (call->size)
+		memcpy(payload, call->data, (size_t)call->size);
+}
+
+static void copy(void *to, void *from)
+{
+	struct call *call = from;
+
+	if (UNLIKELY(call->waits)) {
+		SHIM_EVENT(call->local, SHIM_WAIT_END, 0, RING_WAIT_TASKWAIT_DEPEND);
+		call->waits = 0;
+	}
+	gomp__created(call, SHIM_SITE_TASK);
+	/* The runtime has left the event of a detached task where it took the data to be. */
+	if (UNLIKELY(call->head.arg & RING_TASK_DETACH) && call->data)
+		memcpy(call->data, call->head.words, sizeof(void *));
+	gomp__fill(call, to);
+}
+
+void gomp__begin_body(struct shim_local *local, const struct head *head)
+{
+	uint64_t ago = SHIM_TASK_KEY(local->joined, local->created) - head->key + 1;
+	uint32_t site = shim__site((const void *)(uintptr_t)head->body, SHIM_SITE_TASK_BODY);
+
+	if (LIKELY(ago <= SHIM_ARG_MAX && !(head->arg & RING_TASK_DETACH)))
+		SHIM_EVENT(local, SHIM_TASK_BEGIN, site, ago);
+	else
+		SHIM_EVENT1(local, SHIM_TASK_BEGIN, site, 0, head->key);
+}
+
+static void body(void *block)
+{
+	const struct head *head = block;
+	struct shim_local *local = shim__here();
+
+	gomp__taskloop_waits();
+	if (LIKELY(local))
+		gomp__begin_body(local, head);
+	head->body((char *)block + head->payload);
+	if (LIKELY(local))
+		gomp__end_body(local);
+}
+
+EXPORT void GOMP_task(body_fn fn, void *data, copy_fn copier, long size, long align, bool deferrable,
+		      unsigned flags, void **depend, int priority, void *detach)
+{
+	struct call call;
+	REAL(GOMP_task, void, body_fn, void *, copy_fn, long, long, bool, unsigned, void **, int, void *);
+
+	call.local = shim__here();
+	if (!call.local) {
+		real_GOMP_task(fn, data, copier, size, align, deferrable, flags, depend, priority, detach);
+		return;
+	}
+	call.head.body = fn;
+	call.head.key = 0;
+	call.head.arg = (flags & GOMP_LOW_FLAGS) | (flags & GOMP_DETACH ? RING_TASK_DETACH : 0);
+	call.data = data;
+	call.copy = copier;
+	call.depend = depend;
+	call.caller = CALLER;
+	call.waits = !deferrable && flags & RING_TASK_HAS_DEPEND;
+	size = gomp__lay_out(&call, size, &align);
+	if (UNLIKELY(call.waits)) {
+		SHIM_EVENT(call.local, SHIM_WAIT_BEGIN, shim__site(call.caller, SHIM_SITE_TASKWAIT),
+			   RING_WAIT_TASKWAIT_DEPEND);
+		gomp__depends(call.local, depend);
+	}
+	real_GOMP_task(body, &call, copy, size, align, deferrable, flags, depend, priority, detach);
+	if (LIKELY(call.head.key))
+		SHIM_EVENT(call.local, SHIM_TASK_CREATE_END, 0, 0);
+	else if (call.waits)
+		SHIM_EVENT(call.local, SHIM_WAIT_END, 0, RING_WAIT_TASKWAIT_DEPEND);
+}
+
+EXPORT void omp_fulfill_event(uintptr_t event)
+{
+	struct shim_local *local = shim__here();
+	REAL(omp_fulfill_event, void, uintptr_t);
+
+	if (local)
+		SHIM_EVENT1(local, SHIM_TASK_FULFILL, 0, 0, event);
+	real_omp_fulfill_event(event);
+}
+
+static void put_depend(struct shim_local *local, const void *address, uint32_t kind)
+{
+	SHIM_EVENT1(local, SHIM_DEPEND, 0, address ? kind : RING_DEPEND_ALL, (uint64_t)(uintptr_t)address);
+}
+
+/* A count, the number of out, addresses; or 0, count, numbers of out, mutexinoutset and in, addresses, then
+ * pointers to depend objects: address and kind. */
+void gomp__depends(struct shim_local *local, void *const *depend)
+{
+	uintptr_t count = (uintptr_t)depend[0], out = (uintptr_t)depend[1], mutexes = 0, in = count - out;
+	void *const *at = depend + 2;
+
+	if (!count) {
+		count = (uintptr_t)depend[1];
+		out = (uintptr_t)depend[2];
+		mutexes = (uintptr_t)depend[3];
+		in = (uintptr_t)depend[4];
+		at = depend + 5;
+	}
+	for (uintptr_t i = 0; i < count; i++) {
+		void *const *object = at[i];
+		uintptr_t kind;
+
+		if (i < out + mutexes + in) {
+			put_depend(local, at[i],
+				   i < out	       ? RING_DEPEND_OUT
+				   : i < out + mutexes ? RING_DEPEND_MUTEXINOUTSET
+						       : RING_DEPEND_IN);
+			continue;
+		}
+		kind = (uintptr_t)object[1];
+		put_depend(local, object[0],
+			   kind && kind <= RING_DEPEND_INOUTSET ? (uint32_t)kind : RING_DEPEND_OUT);
+	}
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Where a thread waits for tasks or for its team; cancellation. */
+#include "runtime-shim/gomp.h"
+
+EXPORT void GOMP_taskwait(void)
+{
+	struct shim_local *local = shim__here();
+	REAL(GOMP_taskwait, void, void);
+
+	gomp__wait_begin(local, RING_WAIT_TASKWAIT, CALLER, SHIM_SITE_TASKWAIT);
+	real_GOMP_taskwait();
+	gomp__wait_end(local, RING_WAIT_TASKWAIT);
+}
+
+EXPORT void GOMP_taskwait_depend(void **depend)
+{
+	struct shim_local *local = shim__here();
+	REAL(GOMP_taskwait_depend, void, void **);
+
+	gomp__wait_begin(local, RING_WAIT_TASKWAIT_DEPEND, CALLER, SHIM_SITE_TASKWAIT);
+	if (local)
+		gomp__depends(local, depend);
+	real_GOMP_taskwait_depend(depend);
+	gomp__wait_end(local, RING_WAIT_TASKWAIT_DEPEND);
+}
+
+EXPORT void GOMP_taskyield(void)
+{
+	struct shim_local *local = shim__here();
+	REAL(GOMP_taskyield, void, void);
+
+	gomp__wait_begin(local, RING_WAIT_TASKYIELD, CALLER, SHIM_SITE_TASKYIELD);
+	real_GOMP_taskyield();
+	gomp__wait_end(local, RING_WAIT_TASKYIELD);
+}
+
+EXPORT void GOMP_taskgroup_start(void)
+{
+	struct shim_local *local = shim__here();
+	REAL(GOMP_taskgroup_start, void, void);
+
+	if (local)
+		SHIM_EVENT(local, SHIM_GROUP_BEGIN, shim__site(CALLER, SHIM_SITE_TASKGROUP), 0);
+	real_GOMP_taskgroup_start();
+}
+
+EXPORT void GOMP_taskgroup_end(void)
+{
+	struct shim_local *local = shim__here();
+	REAL(GOMP_taskgroup_end, void, void);
+
+	gomp__wait_begin(local, RING_WAIT_TASKGROUP, CALLER, SHIM_SITE_TASKGROUP);
+	real_GOMP_taskgroup_end();
+	gomp__wait_end(local, RING_WAIT_TASKGROUP);
+}
+
+EXPORT void GOMP_barrier(void)
+{
+	struct shim_local *local = shim__here();
+	REAL(GOMP_barrier, void, void);
+
+	gomp__wait_begin(local, RING_WAIT_BARRIER, CALLER, SHIM_SITE_BARRIER);
+	real_GOMP_barrier();
+	gomp__wait_end(local, RING_WAIT_BARRIER);
+}
+
+EXPORT bool GOMP_barrier_cancel(void)
+{
+	struct shim_local *local = shim__here();
+	bool cancelled;
+	REAL(GOMP_barrier_cancel, bool, void);
+
+	gomp__wait_begin(local, RING_WAIT_BARRIER, CALLER, SHIM_SITE_BARRIER);
+	cancelled = real_GOMP_barrier_cancel();
+	gomp__wait_end(local, RING_WAIT_BARRIER);
+	return cancelled;
+}
+
+/* Only what is cancelled is told. */
+static bool put_cancel(bool cancelled, unsigned what, const void *caller)
+{
+	struct shim_local *local = cancelled ? shim__here() : NULL;
+
+	if (local)
+		SHIM_EVENT(local, SHIM_CANCEL, shim__site(caller, SHIM_SITE_CANCEL), what);
+	return cancelled;
+}
+
+EXPORT bool GOMP_cancel(int what, bool wanted)
+{
+	REAL(GOMP_cancel, bool, int, bool);
+
+	return put_cancel(real_GOMP_cancel(what, wanted), (unsigned)what | (wanted ? 0 : RING_CANCEL_POINT),
+			  CALLER);
+}
+
+EXPORT bool GOMP_cancellation_point(int what)
+{
+	REAL(GOMP_cancellation_point, bool, int);
+
+	return put_cancel(real_GOMP_cancellation_point(what), (unsigned)what | RING_CANCEL_POINT, CALLER);
+}

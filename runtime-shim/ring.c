@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "runtime-shim/ring.h"
+
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* After so long without a drain graind is gone, and the process records no more. */
+#define SILENCE_SECONDS 3
+
+struct shim_process shim_process;
+__thread struct shim_local *shim_local __attribute__((tls_model("initial-exec")));
+
+uint64_t shim__clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static struct shim_thread *thread_at(struct shim_header *header, uint32_t number)
+{
+	return (struct shim_thread *)((char *)header + SHIM_THREADS_AT) + number;
+}
+
+static bool claim(struct shim_header *header, uint32_t *number)
+{
+	for (uint32_t i = 0; i < header->threads; i++) {
+		uint32_t state = SHIM_FREE, below = __atomic_load_n(&header->claimed, __ATOMIC_RELAXED);
+
+		if (!__atomic_compare_exchange_n(&thread_at(header, i)->state, &state, SHIM_LIVE, false,
+						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			continue;
+		while (below <= i && !__atomic_compare_exchange_n(&header->claimed, &below, i + 1, false,
+								  __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			;
+		*number = i;
+		return true;
+	}
+	return false;
+}
+
+struct shim_local *shim__join(void)
+{
+	static struct shim_local nobody;
+	struct shim_header *header;
+	struct shim_local *local;
+	int state = SHIM_ASK;
+	uint32_t number;
+
+	if (__atomic_compare_exchange_n(&shim_process.state, &state, SHIM_ASKING, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
+		shim_process.ask();
+	header = shim_process.header;
+	if (__atomic_load_n(&shim_process.state, __ATOMIC_ACQUIRE) != SHIM_ON ||
+	    !__atomic_load_n(&header->enabled, __ATOMIC_ACQUIRE))
+		return NULL;
+	if (!claim(header, &number)) {
+		/* Enabled never: the thread does not try again. */
+		static struct shim_header disabled;
+
+		__atomic_fetch_add(&header->unseated, 1, __ATOMIC_RELAXED);
+		nobody.header = &disabled;
+		shim_local = &nobody;
+		return NULL;
+	}
+	local = &shim_process.locals[number];
+	*local = (struct shim_local){
+		.header = header,
+		.control = thread_at(header, number),
+		.words = (uint64_t *)((char *)header + shim__rings_at(header->threads)) +
+			 (uint64_t)number * header->ring_words,
+		.mask = header->ring_words - 1,
+		.number = number,
+		.cpu = INT32_MIN,
+	};
+	local->head = __atomic_load_n(&local->control->tail, __ATOMIC_ACQUIRE);
+	local->limit = 0;
+	local->control->tid = (uint32_t)syscall(SYS_gettid);
+	local->joined = __atomic_fetch_add(&header->generations, 1, __ATOMIC_RELAXED) + 1;
+	local->fresh = true;
+	shim_local = local;
+	shim_process.keep(local);
+	return local;
+}
+
+void shim__leave(void)
+{
+	struct shim_local *local = shim_local;
+
+	if (!local)
+		return;
+	shim_local = NULL;
+	if (local->control)
+		__atomic_store_n(&local->control->state, SHIM_ENDED, __ATOMIC_RELEASE);
+}
+
+/* Up to `words` words fit: false when they don't and nobody reads. */
+static bool wait_for_room(struct shim_local *local, unsigned words)
+{
+	const struct timespec nap = {.tv_nsec = 50000};
+
+	for (;;) {
+		uint64_t tail = __atomic_load_n(&local->control->tail, __ATOMIC_ACQUIRE);
+		uint64_t now = shim__ticks();
+		uint32_t beat = __atomic_load_n(&local->header->beat, __ATOMIC_RELAXED);
+
+		local->limit = tail + local->mask + 1;
+		if (local->head + words <= local->limit)
+			return true;
+		if (beat != local->beat || !local->beat_ticks) {
+			local->beat = beat;
+			local->beat_ticks = now;
+		} else if (now - local->beat_ticks > SILENCE_SECONDS * local->header->ticks_per_second) {
+			__atomic_store_n(&local->header->enabled, 0, __ATOMIC_RELEASE);
+		}
+		if (!local->header->lossless || !__atomic_load_n(&local->header->enabled, __ATOMIC_RELAXED))
+			return false;
+		nanosleep(&nap, NULL);
+	}
+}
+
+static void put(struct shim_local *local, uint64_t word)
+{
+	local->words[local->head++ & local->mask] = word;
+}
+
+uint64_t *shim__make_room(struct shim_local *local, uint64_t *ticks)
+{
+	int32_t cpu;
+
+	/* What is told first, and the event. */
+	if (!wait_for_room(local, 9 + SHIM_WORDS_MAX)) {
+		local->lost++;
+		__atomic_store_n(&local->control->lost, local->lost, __ATOMIC_RELAXED);
+		return NULL;
+	}
+	*ticks = shim__ticks();
+	if (local->fresh) {
+		put(local, SHIM_WORD(SHIM_JOIN, 0, 0));
+		put(local, local->joined << 32 | local->control->tid);
+		local->fresh = false;
+	}
+	if (*ticks - local->ticks > SHIM_TICKS_MAX) {
+		put(local, SHIM_WORD(SHIM_TIME, 0, 0));
+		put(local, *ticks);
+		local->ticks = *ticks;
+	}
+	if (local->lost) {
+		put(local, SHIM_WORD(SHIM_LOST, 0, 0));
+		put(local, local->lost);
+		put(local, local->created);
+		local->lost = 0;
+		__atomic_store_n(&local->control->lost, 0, __ATOMIC_RELAXED);
+	}
+	cpu = shim__cpu();
+	if (cpu != local->cpu) {
+		put(local, SHIM_WORD(SHIM_CPU, 0, 0));
+		put(local, (uint64_t)(uint32_t)cpu);
+		local->cpu = cpu;
+	}
+	return local->words;
+}
+
+uint32_t shim__new_site(uint64_t entry)
+{
+	uint32_t at = (uint32_t)(entry * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SHIM_SITE_BITS));
+
+	for (uint32_t i = 0; i < SHIM_SITES / 2; i++, at++) {
+		uint64_t found = 0;
+
+		at %= SHIM_SITES;
+		if (!at)
+			continue;
+		if (__atomic_compare_exchange_n(&shim_process.sites[at], &found, entry, false,
+						__ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+			__atomic_fetch_add(&shim_process.header->site_count, 1, __ATOMIC_RELEASE);
+			return at;
+		}
+		if (found == entry)
+			return at;
+	}
+	__atomic_fetch_add(&shim_process.header->unnumbered, 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
+void shim__put_at(struct shim_local *local, uint64_t ticks, uint64_t word)
+{
+	uint64_t now;
+
+	if (!shim__make_room(local, &now))
+		return;
+	put(local, SHIM_WORD(SHIM_TIME, 0, 0));
+	put(local, ticks);
+	put(local, word);
+	local->ticks = ticks;
+	__atomic_store_n(&local->control->head, local->head, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The producer's side of a thread's ring. Nothing here allocates, locks or
+ * makes a system call, but joining, which a thread does once, and a full ring.
+ */
+#ifndef GRAIND_SHIM_RING_H
+#define GRAIND_SHIM_RING_H
+
+#include "bpf/shim_abi.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* A thread's own; the positions that it publishes are in `control`. */
+struct shim_local {
+	struct shim_header *header;
+	struct shim_thread *control;
+	uint64_t *words;
+	uint64_t head;	/* next word to write */
+	uint64_t limit; /* up to here there is room, as far as is known */
+	uint64_t mask;
+	uint64_t ticks;	  /* of the last event */
+	uint64_t created; /* tasks that the thread has created */
+	uint64_t joined;  /* how manieth thread it was */
+	uint64_t lost;	  /* since the last event that fit */
+	uint32_t number;  /* of the ring */
+	int32_t cpu;	  /* last told */
+	uint64_t beat_ticks;
+	uint32_t beat;
+	bool fresh; /* nothing was written yet */
+} __attribute__((aligned(128)));
+_Static_assert(sizeof(struct shim_local) == 128, "threads do not share lines");
+
+enum shim_state {
+	SHIM_OFF = 0,	 /* nobody wants to know */
+	SHIM_ASK = 1,	 /* the first event asks graind */
+	SHIM_ASKING = 2, /* another thread does */
+	SHIM_ON = 3,	 /* threads may join */
+};
+
+/* What all threads share. */
+struct shim_process {
+	struct shim_header *header;
+	uint64_t *sites;
+	struct shim_local *locals; /* one for each ring */
+	/* Asks graind for rings; leaves state at ON or OFF. */
+	void (*ask)(void);
+	/* Sees to it that shim__leave() is called when the thread ends. */
+	void (*keep)(struct shim_local *local);
+	ptrdiff_t cpu_at; /* from the thread pointer: where the kernel says on which CPU it runs (rseq) */
+	int state;	  /* enum shim_state */
+	bool counter;	  /* ticks are those of enum shim_clock's COUNTER */
+};
+
+extern struct shim_process shim_process;
+extern __thread struct shim_local *shim_local __attribute__((tls_model("initial-exec")));
+
+/* Claims a ring for the thread; NULL when there is none left. */
+struct shim_local *shim__join(void);
+/* Room for a whole event, tells what was lost before; NULL: the event is lost and counted. */
+uint64_t *shim__make_room(struct shim_local *local, uint64_t *ticks);
+uint32_t shim__new_site(uint64_t entry);
+uint64_t shim__clock_ns(void);
+/* The thread ends, or the child of a fork begins: nothing is recorded any more. */
+void shim__leave(void);
+
+static inline int32_t shim__cpu(void)
+{
+	return *(volatile int32_t *)((char *)__builtin_thread_pointer() + shim_process.cpu_at);
+}
+
+/* NULL: nobody wants to know. */
+static inline struct shim_local *shim__here(void)
+{
+	struct shim_local *local = shim_local;
+
+	if (UNLIKELY(!local)) {
+		if (LIKELY(__atomic_load_n(&shim_process.state, __ATOMIC_ACQUIRE) == SHIM_OFF))
+			return NULL;
+		local = shim__join();
+		if (!local)
+			return NULL;
+	}
+	return LIKELY(__atomic_load_n(&local->header->enabled, __ATOMIC_RELAXED)) ? local : NULL;
+}
+
+static inline uint64_t shim__ticks(void)
+{
+#if defined(__x86_64__)
+	if (LIKELY(shim_process.counter))
+		return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+	uint64_t ticks;
+
+	if (LIKELY(shim_process.counter)) {
+		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+		return ticks;
+	}
+#endif
+	return shim__clock_ns();
+}
+
+/* The number of a code address; `kind`: below 64, for people. 0: of no address, or there is none left. */
+static inline uint32_t shim__site(const void *address, uint32_t kind)
+{
+	uint64_t entry = (uint64_t)(uintptr_t)address << 6 | kind;
+	uint32_t at = (uint32_t)(entry * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SHIM_SITE_BITS));
+
+	if (LIKELY(at && __atomic_load_n(&shim_process.sites[at], __ATOMIC_RELAXED) == entry))
+		return at;
+	return address ? shim__new_site(entry) : 0;
+}
+
+/* One event of 1 + count words; a literal count. */
+static inline __attribute__((always_inline)) void
+shim__put(struct shim_local *local, uint64_t word, unsigned count, uint64_t a, uint64_t b, uint64_t c)
+{
+	uint64_t ticks = shim__ticks(), since = ticks - local->ticks, *to;
+
+	if (UNLIKELY(local->head + SHIM_WORDS_MAX > local->limit || since > SHIM_TICKS_MAX ||
+		     shim__cpu() != local->cpu)) {
+		to = shim__make_room(local, &ticks);
+		if (!to)
+			return;
+		since = ticks - local->ticks;
+	}
+	to = local->words;
+	to[local->head & local->mask] = word | since << 32;
+	if (count > 0)
+		to[(local->head + 1) & local->mask] = a;
+	if (count > 1)
+		to[(local->head + 2) & local->mask] = b;
+	if (count > 2)
+		to[(local->head + 3) & local->mask] = c;
+	local->ticks = ticks;
+	local->head += 1 + count;
+	__atomic_store_n(&local->control->head, local->head, __ATOMIC_RELEASE);
+}
+
+/* An event without further words that was at this time, which is not before the thread's last one. */
+void shim__put_at(struct shim_local *local, uint64_t ticks, uint64_t word);
+
+#define SHIM_EVENT(local, kind, site, arg) shim__put(local, SHIM_WORD(kind, site, arg), 0, 0, 0, 0)
+#define SHIM_EVENT1(local, kind, site, arg, a) shim__put(local, SHIM_WORD(kind, site, arg), 1, a, 0, 0)
+#define SHIM_EVENT2(local, kind, site, arg, a, b) shim__put(local, SHIM_WORD(kind, site, arg), 2, a, b, 0)
+#define SHIM_EVENT3(local, kind, site, arg, a, b, c) shim__put(local, SHIM_WORD(kind, site, arg), 3, a, b, c)
+
+#endif

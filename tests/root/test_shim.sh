@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# libgrainshim: every construct on libgomp as with uprobes; a million small tasks without a loss; and a program that
+# nobody listens to, that forks, or whose graind is killed goes on unharmed.
+# usage: tests/root/test_shim.sh BUILD_DIRECTORY
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/root_lib.sh"
+export OMP_NUM_THREADS=2
+fib="$B/tests/omp/fib"
+shim="$B/libgrainshim.so"
+summary() { "$GRAINCTL" summary "$1" --json; }
+job_of() { tail -n 1 "$T/err" | sed -n 's/^job \([0-9]*\)$/\1/p'; }
+
+# Only what the runtime has, and the hook for libomp, may be seen of it, and it needs nothing but libc.
+is "it needs nothing but libc" "$(objdump -p "$shim" | awk '/NEEDED/ && $2 !~ /^(libc\.so|ld-linux)/ { print $2 }')" ""
+is "it shows nothing but entry points of runtimes" \
+	"$(nm -D --defined-only "$shim" | awk '{ print $3 }' | grep -Ev '^(GOMP_|omp_|ompt_start_tool$|__kmpc_)')" ""
+
+is "without graind the program is as ever" "$(LD_PRELOAD=$shim "$fib" 20 10 | json 'd["correct"]')" True
+is "with a socket where nobody listens, too" \
+	"$(LD_PRELOAD=$shim GRAIND_SHIM_SOCKET=$T/nobody "$fib" 20 10 | json 'd["correct"]')" True
+start_graind || exit 1
+is "a graind that has no job for it sends it away" \
+	"$(LD_PRELOAD=$shim GRAIND_SHIM_SOCKET=$GRAIND_SOCKET.shim "$fib" 20 10 | json 'd["correct"]')" True
+
+python3 "$HERE/matrix.py" "$B" "$T" --fast --runtime libgomp --threads 2
+
+"$GRAINCTL" run --fast -- "$fib" 28 28 >"$T/out" 2>"$T/err"
+job=$(job_of)
+is "a million tasks: result" "$(json 'd["correct"]' <"$T/out")" True
+is "each is a grain" "$(summary "$job" | json 'd["grains"]["total"]')" "$(json 'd["tasks"]' <"$T/out")"
+is "nothing lost, nothing incomplete" \
+	"$(summary "$job" | json '[d["events"]["lost"], d["grains"]["incomplete"], d["incomplete_regions"], d["events"]["losses"]]')" \
+	"[0, 0, 0, {}]"
+is "the source is said" "$(summary "$job" | json 'd["source"]')" shim
+tasks=$(json 'd["tasks"]' <"$T/out")
+bytes=$(stat -c %s "$GRAIND_STATE_DIR/jobs/$job/trace.grt")
+check "at most 32 bytes a task on disk ($((bytes / tasks)))" test $((bytes / tasks)) -le 32
+"$GRAINCTL" delete "$job" >/dev/null
+
+# A graind that dies takes nothing with it but the recording.
+OMP_NUM_THREADS=2 timeout 120 "$GRAINCTL" run --fast -- "$fib" 27 27 30 >"$T/out" 2>"$T/err" &
+program=$!
+sleep 1
+stop_graind KILL
+wait "$program"
+is "killed graind: the program ends as it should" "$? $(json 'd["correct"]' <"$T/out")" "0 True"
+start_graind || exit 1
+stop_graind
+is "graind ends cleanly" "$GRAIND_STATUS" 0

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Words that a process wrote by itself: events come out as they went in, also
+ * over the ends of chunks; what no producer writes is refused or counted.
+ */
+#include "daemon/common/trace_writer.h"
+#include "tests/unit/check.h"
+#include "tests/unit/stream_text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+static char trace_path[] = "/tmp/graind-unit-words.XXXXXX";
+static struct grain_error err;
+
+#define WORD(kind, site, arg, ticks)                                                                         \
+	((uint64_t)(kind) | (uint64_t)(site) << 6 | (uint64_t)(arg) << 19 | (uint64_t)(ticks) << 32)
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static struct trace_writer *create(void)
+{
+	struct trace_writer *w = NULL;
+
+	unlink(trace_path);
+	if (trace_writer__create(AT_FDCWD, trace_path, NULL, &w))
+		exit(1);
+	trace_writer__text(w, "@capture source=shim late=0");
+	return w;
+}
+
+/* Two ticks a nanosecond; graind looked at `from` and at `to` ticks. */
+static void put(struct trace_writer *w, uint32_t stream, uint64_t from, uint64_t to, const uint64_t *words,
+		uint32_t count)
+{
+	const struct trace_word_site site = {.address = 0x401000, .number = 9};
+	const struct trace_words_head head = {.stream = stream,
+					      .tid = 100 + stream,
+					      .sites = 1,
+					      .words = count,
+					      .ticks = {from, to},
+					      .ns = {from / 2, to / 2}};
+
+	if (trace_writer__words(w, &head, &site, words))
+		exit(1);
+}
+
+static int load(struct trace_writer *w, struct event_stream **s)
+{
+	if (trace_writer__finish(w, NULL))
+		exit(1);
+	return read_path(trace_path, 0, s, &err);
+}
+
+/* A region of one thread with a task, cut into two chunks at every word. */
+static const uint64_t program[] = {
+	WORD(TRACE_WORD_JOIN, 0, 0, 0),
+	UINT64_C(3) << 32 | 100,
+	WORD(TRACE_WORD_TIME, 0, 0, 0),
+	2000,
+	WORD(TRACE_WORD_CPU, 0, 0, 0),
+	7,
+	WORD(TRACE_REGION_BEGIN, 9, 0, 0),
+	TRACE_REGION_OUTERMOST,
+	0x401000,
+	WORD(TRACE_MEMBER_BEGIN, 9, 0, 20),
+	64,
+	0,
+	WORD(TRACE_TASK_CREATE, 9, 0, 20),
+	WORD(TRACE_TASK_CREATE_END, 0, 0, 20),
+	WORD(TRACE_WAIT_BEGIN, 9, TRACE_WAIT_TASKWAIT, 20),
+	WORD(TRACE_TASK_BEGIN, 9, 1, 20),
+	WORD(TRACE_TASK_END, 0, 0, 200),
+	WORD(TRACE_WAIT_END, 0, TRACE_WAIT_TASKWAIT, 20),
+	WORD(TRACE_WAIT_BEGIN, 0, TRACE_WAIT_REGION_END, 20),
+	WORD(TRACE_WAIT_END, 0, TRACE_WAIT_REGION_END, 20),
+	WORD(TRACE_REGION_END, 0, 0, 20),
+};
+
+static const char expected[] = "1000 100 7 thread-begin\n"
+			       "1000 100 7 region-begin region=0 src=0 threads=1\n"
+			       "1010 100 7 member-begin region=0 num=0\n"
+			       "1020 100 7 create-begin task=0 src=1 flags=deferred\n"
+			       "1030 100 7 create-end task=0\n"
+			       "1040 100 7 wait-begin kind=taskwait src=2\n"
+			       "1050 100 7 task-begin task=0\n"
+			       "1150 100 7 task-end task=0\n"
+			       "1160 100 7 wait-end kind=taskwait\n"
+			       "1170 100 7 wait-begin kind=barrier-implicit\n"
+			       "1180 100 7 wait-end kind=barrier-implicit\n"
+			       "1180 100 7 member-end region=0 num=0\n"
+			       "1190 100 7 region-end region=0\n"
+			       "1190 100 7 thread-end\n";
+
+static void comes_back(void)
+{
+	size_t wrong = 0;
+
+	for (uint32_t cut = 0; cut <= COUNT(program); cut++) {
+		struct trace_writer *w = create();
+		struct event_stream *s = NULL;
+		char *log;
+
+		put(w, 0, 1000, 3000, program, cut);
+		put(w, 0, 3000, 5000, program + cut, COUNT(program) - cut);
+		if (load(w, &s)) {
+			printf("# %s\n", err.text);
+			wrong++;
+			continue;
+		}
+		log = log_of(s, 0);
+		if (strcmp(log, expected) != 0 && !wrong++)
+			printf("# cut at %u:\n%s", cut, log);
+		free(log);
+		event_stream__free(s);
+	}
+	CHECK(wrong == 0, "events come back wherever the chunks are cut");
+}
+
+/* What was created before a loss keeps its number. */
+static void loss_is_said(void)
+{
+	static const uint64_t words[] = {
+		WORD(TRACE_WORD_JOIN, 0, 0, 0),
+		UINT64_C(1) << 32 | 100,
+		WORD(TRACE_WORD_TIME, 0, 0, 0),
+		2000,
+		WORD(TRACE_WORD_LOST, 0, 0, 0),
+		17,
+		41,
+		WORD(TRACE_TASK_CREATE, 9, 0, 10),
+		WORD(TRACE_TASK_CREATE_END, 0, 0, 10),
+		WORD(TRACE_TASK_BEGIN, 9, 0, 10),
+		TRACE_WORD_KEY(1, 42),
+		WORD(TRACE_TASK_END, 0, 0, 10),
+	};
+	struct trace_writer *w = create();
+	struct event_stream *s = NULL;
+	char *log;
+
+	put(w, 0, 1000, 3000, words, COUNT(words));
+	CHECK(load(w, &s) == 0, "a loss: read");
+	log = s ? log_of(s, 1) : strdup("");
+	CHECK(strstr(log, "lost=17") && strstr(log, "lost count=17"), "a loss: counted");
+	CHECK(strstr(log, "task-begin task=0"), "a loss: the task after it is the one that begins");
+	if (!strstr(log, "task-begin task=0"))
+		printf("%s", log);
+	free(log);
+	event_stream__free(s);
+}
+
+static void refused(const char *name, const uint64_t *words, uint32_t count, uint64_t from, uint64_t to,
+		    const char *why)
+{
+	struct trace_writer *w = create();
+	struct event_stream *s = NULL;
+	char text[160];
+	int error;
+
+	put(w, 0, 1000, 2000, program, 4);
+	put(w, 1, from, to, words, count);
+	error = load(w, &s);
+	snprintf(text, sizeof(text), "%s: refused", name);
+	CHECK(error == -EBADMSG && strstr(err.text, why), "%s", text);
+	if (error != -EBADMSG || !strstr(err.text, why))
+		printf("# %d %s\n", error, err.text);
+	event_stream__free(s);
+}
+
+static uint64_t seed = 88172645463325252u;
+
+static uint64_t noise(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+/* Whatever a process writes, reading it ends, and in one of two ways. */
+static void noise_is_survived(void)
+{
+	static const uint8_t kinds[] = {1,  2,	3,  4,	7,  8,	9,  10, 11, 12, 13, 14,
+					15, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 29,
+					30, 31, 32, 33, 34, 35, 36, 59, 60, 61, 63};
+	static uint64_t words[3000];
+	size_t bad = 0;
+
+	for (int round = 0; round < 200; round++) {
+		struct trace_writer *w = create();
+		struct event_stream *s = NULL;
+		int error;
+
+		for (uint32_t i = 0; i < COUNT(words); i++)
+			words[i] = (noise() & ~UINT64_C(63)) >> noise() % 40 << 6 |
+				   kinds[noise() % sizeof(kinds)];
+		put(w, 0, 1000, 2000, words, COUNT(words) / 2);
+		put(w, 1, 2000, 3000, words + COUNT(words) / 2, COUNT(words) / 2);
+		error = load(w, &s);
+		bad += error && error != -EBADMSG;
+		event_stream__free(s);
+	}
+	CHECK(bad == 0, "noise: read or refused");
+}
+
+int main(void)
+{
+	static const uint64_t unknown[] = {WORD(62, 0, 0, 0)}, fine[] = {WORD(TRACE_TASK_END, 0, 0, 0)},
+			      far[] = {WORD(TRACE_WORD_TIME, 0, 0, 0), UINT64_C(3) << 62,
+				       WORD(TRACE_TASK_END, 0, 0, 0)};
+
+	if (mkstemp(trace_path) < 0)
+		return 1;
+	comes_back();
+	loss_is_said();
+	refused("an unknown kind", unknown, 1, 2000, 3000, "unknown kind 62");
+	refused("a clock that goes back", fine, 1, 1000, 1500, "words that do not fit");
+	refused("a time beyond all clocks", far, 3, 2000, 3000, "no clock shows");
+	noise_is_survived();
+	unlink(trace_path);
+	CHECK_DONE();
+}
