@@ -227,13 +227,35 @@ $(EXAMPLES): $(B)/%: %.c $(wildcard analysis/grain*.h) $(B)/libanalysis.a
 $(B)/tests/omp/%: tests/omp/%.c $(wildcard tests/omp/*.h)
 	$(say) OMP $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -O2 -g -Wall -Wextra -Werror -fopenmp -o $@ $< -lm
-# Two of them on libomp, for the bench.
-LIBOMP_PROGRAMS := $(B)/tests/omp/fib.clang $(B)/tests/omp/chunks.clang
+	$(Q)$(CC) -std=gnu11 -O2 -g -Wall -Wextra -Werror -fopenmp $(OMP_FLAGS) -o $@ $< -lm
+# Every function of it is to be a frame.
+$(B)/tests/omp/sampled: OMP_FLAGS := -O0
+# Some of them on libomp.
+LIBOMP_PROGRAMS := $(B)/tests/omp/fib.clang $(B)/tests/omp/chunks.clang $(B)/tests/omp/pages.clang
 $(LIBOMP_PROGRAMS): $(B)/tests/omp/%.clang: tests/omp/%.c $(wildcard tests/omp/*.h)
 	$(say) OMP $@
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) -std=gnu11 -O2 -g -Wall -Wextra -Werror -fopenmp -o $@ $< -lm
+# Programs of single tests of root/, some in several forms. Linking statically warns of what glibc loads later.
+R := $(B)/tests/root/programs
+ROOT_PROGRAMS := $(addprefix $(R)/,dynamic static static_pie linked_in loader faulter plugin_gomp.so plugin_omp.so plugin_wheel.so)
+$(R)/dynamic $(R)/static $(R)/static_pie $(R)/linked_in: tests/root/programs/family.c
+$(R)/loader $(R)/faulter: $(R)/%: tests/root/programs/%.c
+$(R)/plugin_gomp.so $(R)/plugin_omp.so $(R)/plugin_wheel.so: tests/root/programs/plugin.c
+$(R)/dynamic: ROOT_FLAGS := -g -fopenmp
+$(R)/static: ROOT_FLAGS := -g -fopenmp -static
+$(R)/static_pie: ROOT_FLAGS := -g -fopenmp -static-pie
+# Compiled with OpenMP, linked with the archive.
+$(R)/linked_in: ROOT_FLAGS := -g -fopenmp
+$(R)/linked_in: ROOT_LINK = $(shell $(CC) -print-file-name=libgomp.a) -lpthread
+$(R)/plugin_%.so: ROOT_FLAGS := -fPIC -shared -fopenmp
+$(R)/plugin_omp.so: CC := $(CLANG)
+# Finds its runtime beside itself.
+$(R)/plugin_wheel.so: ROOT_FLAGS += -Wl,-rpath,'$$ORIGIN'
+$(ROOT_PROGRAMS):
+	$(say) ROOT $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 $(ROOT_FLAGS) $(if $(ROOT_LINK),-c -o $@.o $< && $(CC) -o $@ $@.o $(ROOT_LINK),-o $@ $<)
 CONSTRUCT_HEADERS := tests/omp/truth.h tests/omp/constructs/expect.h
 CONSTRUCT_FLAGS := -O2 -g -Wall -Wextra -Werror -fopenmp
 define construct_rule
@@ -272,7 +294,7 @@ sanitized: $(UNIT_TESTS) $(REPLAYS)
 
 constructs: $(CONSTRUCT_PROGRAMS) $(OMPT_TOOL)
 
-test-programs: constructs all $(UNIT_TESTS) $(EXAMPLES) $(OMP_PROGRAMS) $(LIBOMP_PROGRAMS) $(TOOLS)
+test-programs: constructs all $(UNIT_TESTS) $(EXAMPLES) $(OMP_PROGRAMS) $(LIBOMP_PROGRAMS) $(ROOT_PROGRAMS) $(TOOLS)
 
 deps:
 	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES) $(VM_PACKAGES)
@@ -293,7 +315,7 @@ demo:
 
 check-full: export FULL := 1
 check check-full:
-	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
+	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES) $(VM_PACKAGES)
 	@$(MAKE) --no-print-directory -j$$(nproc) test-programs
 	@$(MAKE) --no-print-directory -j$$(nproc) SAN=1 B=$(B)/san sanitized
 	@tests/run.sh $(B)

@@ -3,7 +3,7 @@
 """Runs construct x runtime x threads and compares each run with what the program knows; prints a line a cell.
 
 usage: matrix.py BUILD_DIRECTORY SCRATCH_DIRECTORY [--versions | --all] [--fast] [--ompt | --attached [--rewritten LIBGOMP]] [--markdown]
-                 [--only PATTERN] [--runtime PATTERN] [--threads N...]
+                 [--only PATTERN,...] [--runtime PATTERN] [--threads N...]
 
 Needs a graind that GRAIND_SOCKET names. Runtimes are the system's two (1, 2 and 4 threads); with --versions instead,
 with --all also, those that tests/runtimes.sh has fetched (4 threads). With --ompt only programs on libomp, compared with
@@ -219,7 +219,7 @@ def main():
     if args.versions or args.all:
         runtimes += matrix_runtimes.fetched(args.build)
     runtimes = [r for r in runtimes if fnmatch.fnmatch(r.name, args.runtime)]
-    constructs = {n: c for n, c in matrix.constructs().items() if fnmatch.fnmatch(n, args.only)}
+    constructs = {n: c for n, c in matrix.constructs().items() if any(fnmatch.fnmatch(n, p) for p in args.only.split(","))}
     say = (lambda *_: None) if args.markdown else print
     results, cells = {}, []
     for runtime in runtimes:

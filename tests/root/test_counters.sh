@@ -67,28 +67,13 @@ check("the task clock is the time on the CPU (%.3f of it)" % (clock / cpu), 0.97
 PY
 }
 
-cat >"$T/faulter.c" <<'C'
-#include <sys/mman.h>
-int main(void)
-{
-	for (;;) {
-		char *p = mmap(0, 64 << 12, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		for (int i = 0; i < 64; i++)
-			p[i << 12] = 1;
-		munmap(p, 64 << 12);
-	}
-}
-C
-check "a neighbour that faults is built" gcc -O1 -o "$T/faulter" "$T/faulter.c"
-check "pages for libomp is built" clang -fopenmp -O1 -I"$ROOT/tests/omp" -o "$T/pages.clang" "$ROOT/tests/omp/pages.c"
-
 start_graind || exit 1
 for threads in 1 2 4; do
 	pages "page faults, $threads threads" "$threads" "$B/tests/omp/pages"
 done
-pages "page faults, libomp" 2 "$T/pages.clang"
+pages "page faults, libomp" 2 "$B/tests/omp/pages.clang"
 for cpu in $(seq 0 $(($(nproc) - 1))); do
-	taskset -c "$cpu" "$T/faulter" &
+	taskset -c "$cpu" "$B/tests/root/programs/faulter" &
 	PIDS+=($!)
 done
 pages "page faults beside a neighbour on every CPU" 2 "$B/tests/omp/pages"

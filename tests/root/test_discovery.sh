@@ -41,22 +41,16 @@ wait_state()
 }
 
 # Programs.
-gcc -O2 -g -fopenmp -o dynamic "$HERE/programs/family.c"
-gcc -O2 -g -fopenmp -static -o static "$HERE/programs/family.c" 2>/dev/null
-gcc -O2 -g -fopenmp -static-pie -o static_pie "$HERE/programs/family.c" 2>/dev/null
-gcc -O2 -g -fopenmp -c -o family.o "$HERE/programs/family.c"
-gcc -o linked_in family.o "$(gcc -print-file-name=libgomp.a)" -lpthread
+P=$B/tests/root/programs
+cp "$P"/{dynamic,static,static_pie,linked_in,loader,plugin_gomp.so,plugin_omp.so} .
 for program in static static_pie linked_in; do
 	strip -s -o ${program}_stripped $program
 done
-gcc -O2 -o loader "$HERE/programs/loader.c" -ldl
-gcc -O2 -fPIC -shared -fopenmp -o plugin_gomp.so "$HERE/programs/plugin.c"
-clang -O2 -fPIC -shared -fopenmp -o plugin_omp.so "$HERE/programs/plugin.c"
 # Like a wheel's: a copy under a hashed name, found by the library itself.
 mkdir wheel lib
 cp "$libgomp" wheel/libgomp-a34b3233.so.1
 cp "$libgomp" lib/libgomp.so.1
-gcc -O2 -fPIC -shared -fopenmp -o wheel/plugin.so "$HERE/programs/plugin.c" -Wl,-rpath,"$T/wheel"
+cp "$P/plugin_wheel.so" wheel/plugin.so
 python3 - wheel/plugin.so <<'PY'
 import sys
 data = open(sys.argv[1], "rb").read()

@@ -86,10 +86,9 @@ check("stacks lead from burn_much to what called it",
 PY
 }
 
-check "the program is built" gcc -O0 -g -fopenmp -o "$T/sampled" "$source"
 start_graind || exit 1
-sampled tasks --sample=997 -- "$T/sampled" 300 && shares tasks
-sampled only --sample-only=997 -- "$T/sampled" 300 && shares only
+sampled tasks --sample=997 -- "$B/tests/omp/sampled" 300 && shares tasks
+sampled only --sample-only=997 -- "$B/tests/omp/sampled" 300 && shares only
 is "without tasks there are none" "$(json 'd["grains"]["total"], d["source"]' <"$T/only.summary")" "(0, 'samples')"
 check "the verdict is about functions" grep -q '^Sampled: .* % of .* samples were in ' "$T/only.text"
 check "the text has hot functions" grep -q '^HOT FUNCTION ' "$T/tasks.text"
@@ -100,7 +99,7 @@ sampled shell --sample-only=997 -- bash -c 'for ((i = 0; i < 200000; i++)); do :
 check "any program is sampled" [ "$(json 'd["sampling"]["samples"]' <"$T/shell.summary")" -gt 20 ]
 
 # A running one, from outside.
-OMP_NUM_THREADS=2 "$T/sampled" 2000 >/dev/null &
+OMP_NUM_THREADS=2 "$B/tests/omp/sampled" 2000 >/dev/null &
 pid=$!
 PIDS+=("$pid")
 sleep 0.3

@@ -17,8 +17,8 @@ kernel=$("$HERE/kernel.sh" "$B" "$KERNEL" "$ARCHITECTURE")
 image=$("$HERE/image.sh" "$B" "$ARCHITECTURE")
 rm -rf "$V/out" "$V/console.log"
 
-tar -c -f "$V/in.tar" --exclude='*.o' --exclude='*.d' --exclude='*.objects' -C "$HERE/../.." tests \
-	--transform='s,^\./,build/,' -C "$(guest_build "$B")" ./graind ./graind-render ./grainctl ./tests/omp ./tests/tools
+tar -c -f "$V/in.tar" --exclude='*.o' --exclude='*.d' --exclude='*.objects' -C "$HERE/../.." tests systemd \
+	--transform='s,^\./,build/,' -C "$(guest_build "$B")" ./graind ./graind-render ./grainctl ./tests/omp ./tests/tools ./tests/root
 truncate -s 64M "$V/out.tar"
 disk() { printf '%s\n' -drive "if=none,id=$1,format=raw,file=$2,$4" -device "nvme-ns,drive=$1,nsid=$3"; }
 mapfile -t disks < <(printf '%s\n' -device nvme,serial=graind,id=nvme

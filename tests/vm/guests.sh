@@ -5,6 +5,7 @@
 # The tests that every guest runs; FEW=1 is set in guests, which are 10 to 20 times slower than the host.
 GUEST_TESTS=(
 	vm/test_numa.sh
+	root/test_numa_pages.sh
 	root/test_exact.sh
 	root/test_capture.sh
 	root/test_run_attach.sh

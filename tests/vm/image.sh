@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Makes the disk of the guests of an architecture in BUILD_DIRECTORY/vm, once, and
 # prints its path: the installed release of Debian from the machine's own apt
-# sources, with the libraries of what is built here, and the unit in tree/ that
-# runs the tests. Made anew when this script or tree/ has changed.
+# sources, with the libraries of what is built here, and the unit that runs the
+# tests. Made anew when this script or the unit has changed.
 # usage: tests/vm/image.sh BUILD_DIRECTORY ARCHITECTURE
 set -eu
 B=${1:?usage: tests/vm/image.sh BUILD_DIRECTORY ARCHITECTURE} architecture=$2
@@ -17,7 +17,7 @@ PACKAGES=(systemd systemd-sysv dbus udev kmod
 	libcurl4 libssl3 libjansson4 libsystemd0 libpapi7.0 libpfm4 libhwloc15 libgvc6 libopen-trace-format2-10 libnuma1
 	python3 binutils bpftool curl procps util-linux hwloc-nox numactl)
 
-made_of=$({ cat "$0" "$HERE"/tree/*; } | sha256sum)
+made_of=$({ cat "$0" "$HERE/graind-tests.service"; } | sha256sum)
 exec 9>"$V/.image-$architecture.lock"
 flock 9
 if [ -e "$image" ] && [ "$(cat "$image.made-of" 2>/dev/null)" = "$made_of" ]; then
@@ -46,8 +46,7 @@ if ! mmdebstrap --quiet --mode=root --variant=apt --architectures="$architecture
 	exit 1
 fi
 
-cp "$HERE/tree/graind-tests.service" "$tree/etc/systemd/system/"
-install -m 755 "$HERE/tree/graind-tests" "$tree/usr/local/sbin/"
+cp "$HERE/graind-tests.service" "$tree/etc/systemd/system/"
 mkdir -p "$tree/etc/systemd/system/multi-user.target.wants"
 ln -sf ../graind-tests.service "$tree/etc/systemd/system/multi-user.target.wants/"
 ln -sf multi-user.target "$tree/etc/systemd/system/default.target"

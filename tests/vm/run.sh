@@ -13,6 +13,7 @@ HERE=$(cd "$(dirname "$0")" && pwd)
 short=
 [ "${1:-}" = --short ] && short=1 && shift
 [ $# -gt 0 ] || set -- "${GUESTS[@]}"
+export B HERE short said
 mkdir -p "$B/vm"
 said=$(mktemp -d "$B/vm/.said.XXXXXX")
 trap 'rm -rf "$said"' EXIT
@@ -23,11 +24,11 @@ show()
 	local base=$B/vm/$1/out/${2//\//_} label="$1 ${2%.sh}" status=absent seconds=0
 	[ -e "$base.status" ] && read -r status seconds <"$base.status"
 	echo "= $label: $seconds s"
-	sed -nE "s,^(ok|not ok|skip) - ,&$label: ,p; /^# /p" "$base.out" 2>/dev/null >"$said/test"
-	cat "$said/test"
-	if ! grep -qE '^(ok|not ok|skip) - ' "$said/test"; then
+	sed -nE "s,^(ok|not ok|skip) - ,&$label: ,p; /^# /p" "$base.out" 2>/dev/null >"$said/$1.test"
+	cat "$said/$1.test"
+	if ! grep -qE '^(ok|not ok|skip) - ' "$said/$1.test"; then
 		echo "not ok - $label: checked nothing (status $status)"
-	elif [ "$status" != 0 ] && ! grep -q '^not ok - ' "$said/test"; then
+	elif [ "$status" != 0 ] && ! grep -q '^not ok - ' "$said/$1.test"; then
 		echo "not ok - $label: ended with status $status"
 		tail -n 5 "$base.out" | sed 's/^/# /'
 	fi
@@ -36,7 +37,8 @@ show()
 run_guest()
 {
 	local name=$1 test start=$SECONDS why
-	guest "$name" || return 1
+	. "$HERE/guests.sh"
+	guest "$name" || { echo "not ok - $name: there is no such guest"; return; }
 	[ "$short" ] && TESTS=("${SHORT_TESTS[@]}")
 	if why=$("$HERE/boot.sh" "$B" "$name" "${TESTS[@]}" 2>&1); then
 		echo "ok - $name: booted and ended by itself, $(cut -d' ' -f1 "$B/vm/$name/out/uptime") s of its own"
@@ -48,7 +50,14 @@ run_guest()
 	echo "= $name: $((SECONDS - start)) s"
 }
 
-for name; do run_guest "$name"; done | tee "$said/all"
+export -f run_guest show
+# Two at a time, shown in their order.
+for name; do printf '%s\0' "$name"; done | xargs -0 -n 1 -P 2 bash -c 'run_guest "$1" >"$said/$1.part" 2>&1; mv "$said/$1.part" "$said/$1.all"' bash &
+for name; do
+	until [ -e "$said/$name.all" ]; do sleep 0.2; done
+	cat "$said/$name.all"
+done | tee "$said/all"
+wait
 count() { grep -c "^$1 - " "$said/all"; }
 passed=$(count ok) failed=$(count 'not ok') skipped=$(count skip)
 echo "$passed passed, $failed failed, $skipped skipped"

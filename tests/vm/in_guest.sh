@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# In a guest: unpacks the tar on the second disk, runs the tests named on the
-# kernel's command line, and writes what they said as a tar to the third.
-disk() { for d in /sys/block/nvme*; do [ "$(cat "$d/nsid")" = "$1" ] && echo "/dev/${d##*/}"; done; }
-mkdir /graind && cd /graind && tar -xf "$(disk 2)" && mkdir out
+# In a guest, in the unpacked tree: runs the tests named on the kernel's command
+# line and writes what they said as a tar to the given disk.
+# usage: tests/vm/in_guest.sh DISK
+mkdir out
 tests=$(sed -n 's/.*graind\.tests=\([^ ]*\).*/\1/p' /proc/cmdline)
 # Threads that spin would take the CPUs of the host from those that work.
 export FEW=1 OMP_WAIT_POLICY=passive
@@ -16,4 +16,4 @@ done
 dmesg >out/dmesg
 cat /proc/uptime >out/uptime
 echo 0 >out/rc
-tar -cf "$(disk 3)" out && sync
+tar -cf "$1" out && sync
