@@ -44,6 +44,7 @@ const volatile struct ring_counter_term counter_terms[RING_COUNTERS_MAX];
 #define COUNTER_UNREAD (~0ull)
 
 struct thread_counts {
+	struct bpf_perf_event_value scratch[3]; /* of counters__passed */
 	struct bpf_perf_event_value total[RING_COUNTERS_MAX], base[RING_COUNTERS_MAX];
 	struct bpf_perf_event_value mark[RING_COUNTERS_MAX];
 	__u64 sum[RING_COUNTERS_MAX];
@@ -163,24 +164,26 @@ static __always_inline bool counters__scale(struct bpf_perf_event_value *passed)
 /* Of a perf event: what came since the last call; false when a part of that is unknown. */
 static __always_inline bool counters__passed(struct thread_counts *counts, __u32 event, __u64 *out)
 {
-	struct bpf_perf_event_value total, now, passed;
+	/* Not on the stack, of which callers have used most. */
+	struct bpf_perf_event_value *total = &counts->scratch[0], *now = &counts->scratch[1],
+				    *passed = &counts->scratch[2];
 	__u32 turn, tries = 0;
 
 	do {
 		turn = *(volatile __u32 *)&counts->turn;
 		barrier();
-		total = counts->total[event];
-		counters__read(event, &now);
-		counters__add(&total, &counts->base[event], &now);
+		*total = counts->total[event];
+		counters__read(event, now);
+		counters__add(total, &counts->base[event], now);
 		barrier();
 	} while (*(volatile __u32 *)&counts->turn != turn && ++tries < COUNTER_TRIES);
-	passed.counter = total.counter - counts->mark[event].counter;
-	passed.enabled = total.enabled - counts->mark[event].enabled;
-	passed.running = total.running - counts->mark[event].running;
-	counts->mark[event] = total;
-	if (!counters__scale(&passed))
+	passed->counter = total->counter - counts->mark[event].counter;
+	passed->enabled = total->enabled - counts->mark[event].enabled;
+	passed->running = total->running - counts->mark[event].running;
+	counts->mark[event] = *total;
+	if (!counters__scale(passed))
 		tries = COUNTER_TRIES;
-	*out = passed.counter;
+	*out = passed->counter;
 	return tries < COUNTER_TRIES;
 }
 

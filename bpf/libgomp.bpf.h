@@ -59,11 +59,12 @@ static __always_inline void teams_next(struct pt_regs *ctx, __u64 id, __u64 cook
 	record->kind = RING_TEAM_STARTED;
 }
 
-static __always_inline void wait_begin(struct pt_regs *ctx, __u64 id, __u64 cookie,
-				       struct ring_record *record)
+static __noinline void wait_begin(struct pt_regs *ctx, __u64 id, __u64 cookie, struct ring_record *record)
 {
 	__u32 over = COOKIE_REG2(cookie);
 
+	if (!record)
+		return;
 	record->arg = COOKIE_A(cookie);
 	if (record->arg == RING_WAIT_TASKWAIT_DEPEND) {
 		if (COOKIE_REG(cookie) != COOKIE_REG_NONE) {

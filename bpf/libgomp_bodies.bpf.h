@@ -98,8 +98,7 @@ static __noinline void bodies__learn(__u64 id, __u64 function, __u32 kind, __u64
 	record->arg = kind;
 }
 
-static __always_inline void bodies__call(struct pt_regs *ctx, __u64 id, __u64 cookie,
-					 struct ring_record *record)
+static __noinline void bodies__call(struct pt_regs *ctx, __u64 id, __u64 cookie, struct ring_record *record)
 {
 	struct body_process *process = body_process(id);
 	struct gomp_call_key key = gomp_call_key(id, stack(ctx), RING_BODY);
@@ -107,6 +106,8 @@ static __always_inline void bodies__call(struct pt_regs *ctx, __u64 id, __u64 co
 	struct gomp_call call = {.body = reg(ctx, COOKIE_REG(cookie))};
 	__u64 step = 0;
 
+	if (!record)
+		return;
 	if (!process || !call.body) {
 		record->kind = RING_NONE;
 		return;
@@ -129,11 +130,13 @@ static __always_inline void bodies__call(struct pt_regs *ctx, __u64 id, __u64 co
 }
 
 /* GOMP_task has allocated a task. */
-static __always_inline void bodies__create(struct pt_regs *ctx, __u64 id, struct ring_record *record)
+static __noinline void bodies__create(struct pt_regs *ctx, __u64 id, struct ring_record *record)
 {
 	struct gomp_call_key key = gomp_call_key(id, frame_pointer(ctx) + 8, RING_BODY);
 	struct gomp_call *call = bpf_map_lookup_elem(&gomp_calls, &key);
 
+	if (!record)
+		return;
 	if (call) {
 		call->task = record->key;
 		record->extra = call->body;
@@ -142,11 +145,13 @@ static __always_inline void bodies__create(struct pt_regs *ctx, __u64 id, struct
 }
 
 /* GOMP_task returns. */
-static __always_inline void bodies__created(struct pt_regs *ctx, __u64 id, struct ring_record *record)
+static __noinline void bodies__created(struct pt_regs *ctx, __u64 id, struct ring_record *record)
 {
 	struct gomp_call_key key = gomp_call_key(id, ctx->sp - 8, RING_BODY);
 	struct gomp_call *call = bpf_map_lookup_elem(&gomp_calls, &key);
 
+	if (!record)
+		return;
 	if (!call || !call->task)
 		record->kind = RING_NONE;
 	bpf_map_delete_elem(&gomp_calls, &key);

@@ -151,14 +151,16 @@ static __always_inline __u64 task_argument_at(struct pt_regs *ctx, __u32 home, _
 
 /*
  * The cookie says where they are; at the call of an undeferred body they are
- * gone, and were kept on the way there.
+ * gone, and were kept on the way there. Functions of their own: the stacks of all callers together are small.
  */
-static __always_inline void task_arguments(struct pt_regs *ctx, __u64 id, __u64 cookie, __u32 *faults,
-					   struct task_arguments *out)
+static __noinline void task_arguments(struct pt_regs *ctx, __u64 id, __u64 cookie, __u32 *faults,
+				      struct task_arguments *out)
 {
 	struct gomp_call_key key = gomp_call_key(id, frame_pointer(ctx), RING_UNDEFERRED_BEGIN);
 	struct gomp_call *call;
 
+	if (!faults || !out)
+		return;
 	if (COOKIE_KIND(cookie) == RING_TASK_CREATE || COOKIE_B(cookie) == COOKIE_UNDEFERRED_KEEP) {
 		out->flags = (__u32)task_argument_at(ctx, COOKIE_HOME_FLAGS(cookie), faults);
 		out->depends = task_argument_at(ctx, COOKIE_HOME_DEPENDS(cookie), faults);
@@ -179,12 +181,14 @@ static __always_inline void task_arguments(struct pt_regs *ctx, __u64 id, __u64 
 
 /* On the way to the call of an undeferred body; the first point that is passed may know more than a later
  * one. */
-static __always_inline void task_keep(struct pt_regs *ctx, __u64 id, __u64 cookie, struct ring_record *record)
+static __noinline void task_keep(struct pt_regs *ctx, __u64 id, __u64 cookie, struct ring_record *record)
 {
 	struct gomp_call_key key = gomp_call_key(id, frame_pointer(ctx), RING_UNDEFERRED_BEGIN);
 	struct task_arguments arguments = {};
 	struct gomp_call call = {};
 
+	if (!record)
+		return;
 	record->kind = RING_NONE;
 	task_arguments(ctx, id, cookie, &record->flags, &arguments);
 	call.arg = arguments.flags;
@@ -194,11 +198,13 @@ static __always_inline void task_keep(struct pt_regs *ctx, __u64 id, __u64 cooki
 }
 
 /* `more`: further bits of enum ring_task. */
-static __always_inline void task_call(struct pt_regs *ctx, __u64 id, __u64 cookie, struct ring_record *record,
-				      __u32 more)
+static __noinline void task_call(struct pt_regs *ctx, __u64 id, __u64 cookie, struct ring_record *record,
+				 __u32 more)
 {
 	struct task_arguments arguments = {};
 
+	if (!record)
+		return;
 	task_arguments(ctx, id, cookie, &record->flags, &arguments);
 	record->site = frame_caller(ctx, &record->flags);
 	record->arg = task_flags(arguments.flags) | more;
@@ -242,7 +248,7 @@ static __always_inline void task_bounds(__u64 id, __u64 frame, const struct gomp
 	ring__emit(id, &record);
 }
 
-static __always_inline void taskloop_begin(struct pt_regs *ctx, __u64 id, struct ring_record *record)
+static __noinline void taskloop_begin(struct pt_regs *ctx, __u64 id, struct ring_record *record)
 {
 	struct gomp_call_key key = gomp_call_key(id, stack(ctx), RING_TASKLOOP_BEGIN);
 	struct gomp_call call = {.site = caller(ctx, 0, &record->flags),
@@ -250,6 +256,8 @@ static __always_inline void taskloop_begin(struct pt_regs *ctx, __u64 id, struct
 				 .body = arg(ctx, 0),
 				 .arg = taskloop_flags(arg(ctx, 5))};
 
+	if (!record)
+		return;
 	record->key = arg(ctx, 0);
 	record->site = call.site;
 	record->arg = call.arg;
@@ -277,13 +285,15 @@ static __always_inline void taskloop_create(struct pt_regs *ctx, __u64 id, __u64
 	}
 }
 
-static __always_inline void taskloop_create_end(struct pt_regs *ctx, __u64 id, __u64 cookie,
-						struct ring_record *record)
+static __noinline void taskloop_create_end(struct pt_regs *ctx, __u64 id, __u64 cookie,
+					   struct ring_record *record)
 {
 	struct gomp_call *call = taskloop_call(id, frame_pointer(ctx) + 8 * COOKIE_B(cookie), record);
 	int data_offset = COOKIE_OFF(cookie);
 	__u64 data;
 
+	if (!record)
+		return;
 	record->arg = 0;
 	record->site = 0;
 	if (!call || !call->task || !data_offset)
@@ -295,11 +305,13 @@ static __always_inline void taskloop_create_end(struct pt_regs *ctx, __u64 id, _
 }
 
 /* At the call of the body; `depth`: from GOMP_taskloop's frame pointer to its frame. */
-static __always_inline void taskloop_undeferred(struct pt_regs *ctx, __u64 id, __u32 depth,
-						struct ring_record *record)
+static __noinline void taskloop_undeferred(struct pt_regs *ctx, __u64 id, __u32 depth,
+					   struct ring_record *record)
 {
 	struct gomp_call *call = taskloop_call(id, frame_pointer(ctx) + depth, record);
 
+	if (!record)
+		return;
 	ring__emit(id, record);
 	record->kind = RING_NONE;
 	if (call)
@@ -311,23 +323,26 @@ static __always_inline void taskloop_undeferred(struct pt_regs *ctx, __u64 id, _
  * cancelled; only then there is an event. Without `do_cancel` the former is
  * the latter, and may jump to it: the one kept first is then replaced.
  */
-static __always_inline void cancel_entry(struct pt_regs *ctx, __u64 id, struct ring_record *record,
-					 bool point)
+static __noinline void cancel_entry(struct pt_regs *ctx, __u64 id, struct ring_record *record, bool point)
 {
 	struct gomp_call_key key = gomp_call_key(id, stack(ctx), RING_CANCEL);
 	struct gomp_call call = {.site = caller(ctx, 0, &record->flags), .arg = arg(ctx, 0)};
 
+	if (!record)
+		return;
 	if (point || !(arg(ctx, 1) & 0xff))
 		call.arg |= RING_CANCEL_POINT;
 	bpf_map_update_elem(&gomp_calls, &key, &call, 0);
 	record->kind = RING_NONE;
 }
 
-static __always_inline void cancel_return(struct pt_regs *ctx, __u64 id, struct ring_record *record)
+static __noinline void cancel_return(struct pt_regs *ctx, __u64 id, struct ring_record *record)
 {
 	struct gomp_call_key key = gomp_call_key(id, ctx->sp - 8, RING_CANCEL);
 	struct gomp_call *call = bpf_map_lookup_elem(&gomp_calls, &key);
 
+	if (!record)
+		return;
 	if (!call || !(result(ctx) & 0xff))
 		record->kind = RING_NONE;
 	if (!call)
@@ -342,12 +357,14 @@ static __always_inline void cancel_return(struct pt_regs *ctx, __u64 id, struct 
  * others call too: `distance` leads from the probe to the return address that
  * is GOMP_task's.
  */
-static __always_inline void depend_wait_begin(struct pt_regs *ctx, __u64 id, struct ring_record *record,
-					      int distance)
+static __noinline void depend_wait_begin(struct pt_regs *ctx, __u64 id, struct ring_record *record,
+					 int distance)
 {
 	struct gomp_call_key key = gomp_call_key(id, stack(ctx), RING_WAIT_BEGIN);
 	struct gomp_call call = {};
 
+	if (!record)
+		return;
 	if (caller(ctx, 0, &record->flags) != here(ctx) + distance) {
 		record->kind = RING_NONE;
 		return;

@@ -185,16 +185,17 @@ static __always_inline bool begins_part(const struct ring_ctl *ctl, const struct
 	       record->kind == RING_MEMBER_BEGIN || ctl->head % FOLLOW_EVERY == 0;
 }
 
-/* What the thread's counters read, for the event of that kind that comes next. */
-static __noinline void ring__put_counters(struct ring_ctl *ctl, __u32 cpu, __u64 id, __u32 kind)
+/*
+ * Brings the thread's counters up to now: the bits of counters__sum, or -1 if
+ * there is nothing to record. Counting and recording are functions beside, not
+ * within each other: what all callers together have on the stack is limited.
+ */
+static __noinline int ring__count(struct thread_state *state)
 {
-	struct ring_record record = {.kind = RING_COUNTERS};
-	struct thread_state *state = thread_state(true);
 	struct thread_counts *counts;
-	__u32 blind = 0;
 
-	if (!ctl || !state)
-		return;
+	if (!state)
+		return -1;
 	counts = &state->counts;
 	if (state->off) {
 		counters__enter(counts);
@@ -202,14 +203,24 @@ static __noinline void ring__put_counters(struct ring_ctl *ctl, __u32 cpu, __u64
 		counts->missed = 1;
 	}
 	if (counts->counting)
-		blind = counters__sum(counts);
-	else if (!counters__begin(counts))
+		return counters__sum(counts) & ((1u << RING_COUNTERS_MAX) - 1);
+	return counters__begin(counts) ? 0 : -1;
+}
+
+/* What the thread's counters read, for the event of that kind that comes next. */
+static __noinline void ring__put_counters(const struct thread_state *state, __u64 id, __u32 kind, __u32 blind)
+{
+	struct ring_record record = {.kind = RING_COUNTERS};
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct ring_ctl *ctl = bpf_map_lookup_elem(&ring_ctl, &cpu);
+
+	if (!ctl || !state)
 		return;
 	for (__u32 i = 0; i < RING_COUNTERS_MAX && i < counter_count; i += RING_COUNTERS_EACH) {
 		record.arg = RING_COUNTERS_ARG(i, blind >> i & 7, kind);
-		record.frame = counts->sum[i];
-		record.key = i + 1 < RING_COUNTERS_MAX ? counts->sum[i + 1] : 0;
-		record.extra = i + 2 < RING_COUNTERS_MAX ? counts->sum[i + 2] : 0;
+		record.frame = state->counts.sum[i];
+		record.key = i + 1 < RING_COUNTERS_MAX ? state->counts.sum[i + 1] : 0;
+		record.extra = i + 2 < RING_COUNTERS_MAX ? state->counts.sum[i + 2] : 0;
 		ring__put(ctl, cpu, id, &record);
 	}
 }
@@ -228,8 +239,13 @@ static __always_inline void ring__emit(__u64 id, const struct ring_record *recor
 		thread_state(true);
 	if (any_lost)
 		ring__report_lost(ctl, cpu, id, thread_state(false));
-	if (counter_count && counters__wanted(record->kind))
-		ring__put_counters(ctl, cpu, id, record->kind);
+	if (counter_count && counters__wanted(record->kind)) {
+		struct thread_state *state = thread_state(true);
+		int blind = ring__count(state);
+
+		if (blind >= 0)
+			ring__put_counters(state, id, record->kind, (__u32)blind);
+	}
 	if (!ring__put(ctl, cpu, id, record))
 		ring__count_lost(ctl, thread_state(true));
 }
