@@ -2,19 +2,22 @@
 # Sourced by the scripts beside it: the guests, and what runs in them. A new
 # guest is a case of guest(); a new test a line of one of the lists.
 
-# The tests that every guest runs; FEW=1 is set in guests, which are 10 to 20 times slower than the host.
+# What every guest runs; FEW=1 is set in guests, which are 10 to 20 times slower than the host.
 GUEST_TESTS=(
 	vm/test_numa.sh
-	root/test_numa_pages.sh
 	root/test_exact.sh
-	root/test_capture.sh
-	root/test_run_attach.sh
 	root/test_scheduler.sh
 	root/test_counters.sh
 	root/test_samples.sh
+	root/test_matrix.sh
+)
+# What attaches and detaches often, which is slow with perf-event uprobes.
+ATTACH_TESTS=(
+	root/test_numa_pages.sh
+	root/test_capture.sh
+	root/test_run_attach.sh
 	root/test_daemon_api.sh
 	root/test_discovery.sh
-	root/test_matrix.sh
 )
 # What shows within minutes that graind works there.
 SHORT_TESTS=(
@@ -35,10 +38,12 @@ guest()
 	case $1 in
 	linux-6.1)
 		ARCHITECTURE=amd64 KERNEL=6.1
+		TESTS+=(root/test_capture.sh)
 		pc multi
 		;;
 	linux-6.12)
 		ARCHITECTURE=amd64 KERNEL=6.12
+		TESTS+=("${ATTACH_TESTS[@]}")
 		# This kernel panicked in 2 of 9 boots with a thread for each CPU.
 		pc single
 		;;

@@ -11,6 +11,8 @@ for test in ${tests//,/ }; do
 	start=$(cut -d. -f1 /proc/uptime)
 	timeout -k 10 600 bash "tests/$test" build >"out/${test//\//_}.out" 2>&1 </dev/null
 	echo "$? $(($(cut -d. -f1 /proc/uptime) - start))" >"out/${test//\//_}.status"
+	# What has ended is known even if the guest does not.
+	tar -cf "$1" out && sync
 	echo "ended: $test ($(cat "out/${test//\//_}.status"))"
 done
 dmesg >out/dmesg

@@ -42,11 +42,11 @@ run_guest()
 	[ "$short" ] && TESTS=("${SHORT_TESTS[@]}")
 	if why=$("$HERE/boot.sh" "$B" "$name" "${TESTS[@]}" 2>&1); then
 		echo "ok - $name: booted and ended by itself, $(cut -d' ' -f1 "$B/vm/$name/out/uptime") s of its own"
-		for test in "${TESTS[@]}"; do show "$name" "$test"; done
 	else
 		echo "not ok - $name: could not be built, or did not end by itself"
 		sed 's/^/# /' <<<"$why"
 	fi
+	for test in "${TESTS[@]}"; do show "$name" "$test"; done
 	echo "= $name: $((SECONDS - start)) s"
 }
 
