@@ -57,6 +57,12 @@ const volatile __u32 ring_nodes = 0;
 /* Threads that give events get a thread_state: what else happens to them is followed too. */
 const volatile __u32 follow_threads = 0;
 
+/*
+ * All threads of the thread groups in `targets` are followed, from the first
+ * time that they leave a CPU: processes that record by themselves.
+ */
+const volatile __u32 follow_targets = 0;
+
 /* Of the events of threads that were in a region already when the capture began, every so many'th looks. */
 #define FOLLOW_EVERY 16
 

@@ -27,10 +27,21 @@ static __always_inline __u32 sched__reason(struct task_struct *task, bool preemp
 	return yields(task) ? RING_OFF_YIELDED : RING_OFF_PREEMPTED;
 }
 
+/* NULL: the thread is not followed. */
+static __always_inline struct thread_state *sched__state(struct task_struct *task)
+{
+	struct thread_state *state = bpf_task_storage_get(&threads, task, 0, 0);
+	__u32 tgid = task->tgid;
+
+	if (state || !follow_targets || !bpf_map_lookup_elem(&targets, &tgid))
+		return state;
+	return bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
 static __always_inline void sched__leave(struct task_struct *task, struct task_struct *next, bool preempt,
 					 unsigned int prev_state)
 {
-	struct thread_state *state = bpf_task_storage_get(&threads, task, 0, 0);
+	struct thread_state *state = sched__state(task);
 	struct ring_record record = {.kind = RING_OFF_CPU, .frame = sched__id(next)};
 
 	if (!state || prev_state & TASK_DEAD)

@@ -138,6 +138,8 @@ struct shim_header {
 	uint64_t unseated;    /* threads that got no ring */
 	uint64_t unnumbered;  /* sites for which there was no number */
 	uint64_t generations; /* threads that joined, in all */
+	uint32_t event_ticks; /* what writing 1024 events took the first thread; 0: not measured */
+	uint32_t reserved;
 };
 
 enum shim_thread_state {

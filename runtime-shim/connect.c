@@ -3,6 +3,7 @@
 #include "runtime-shim/gomp.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,11 +33,43 @@ static struct {
 	     {"omp_get_num_threads", NULL}, {"omp_get_num_teams", NULL}, {"omp_get_team_num", NULL}};
 enum { THREAD_NUMBER, LEVEL, IN_FINAL, THREADS, TEAMS, TEAM_NUMBER, ASKED };
 
+struct wanted {
+	const char *name;
+	void *found;
+};
+
+/* In a runtime that only the object that has loaded it sees. */
+static int look_into(struct dl_phdr_info *object, size_t size, void *argument)
+{
+	struct wanted *wanted = argument;
+	void *handle = strstr(object->dlpi_name, "gomp") || strstr(object->dlpi_name, "omp.so")
+			       ? dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD)
+			       : NULL;
+
+	(void)size;
+	if (!handle)
+		return 0;
+	wanted->found = dlsym(handle, wanted->name);
+	dlclose(handle);
+	return wanted->found != NULL;
+}
+
 static void *find(const char *name)
 {
-	void *found = dlsym(RTLD_NEXT, name);
+	struct wanted wanted = {name, dlsym(RTLD_NEXT, name)};
 
-	return found ? found : dlsym(RTLD_DEFAULT, name);
+	if (!wanted.found)
+		dl_iterate_phdr(look_into, &wanted);
+	return wanted.found;
+}
+
+/* libomp has libgomp's entry points, too, and is observed otherwise. */
+static bool is_libomp(void)
+{
+	Dl_info gomp, omp;
+	void *one = find("GOMP_parallel"), *other = find("__kmpc_fork_call");
+
+	return one && other && dladdr(one, &gomp) && dladdr(other, &omp) && gomp.dli_fbase == omp.dli_fbase;
 }
 
 void *gomp__find(const char *name)
@@ -183,7 +216,9 @@ static struct shim_header *get_memory(void)
 	struct shim_header *header;
 	int memory;
 
-	if (!path || !*path || !asked[THREAD_NUMBER].call || !asked[LEVEL].call)
+	for (int i = 0; i < ASKED; i++)
+		asked[i].call = (int (*)(void))(uintptr_t)find(asked[i].name);
+	if (!path || !*path || !asked[THREAD_NUMBER].call || !asked[LEVEL].call || is_libomp())
 		return NULL;
 	connection = reach(path);
 	memory = connection < 0 ? -1 : greet(connection);
@@ -234,8 +269,6 @@ static __attribute__((constructor)) void load(void)
 	shim_process.cpu_at = find_cpu();
 	shim_process.ask = ask;
 	shim_process.keep = keep;
-	for (int i = 0; i < ASKED; i++)
-		asked[i].call = (int (*)(void))(uintptr_t)find(asked[i].name);
 	if (pthread_key_create(&at_thread_end, thread_ends) == 0 &&
 	    pthread_atfork(NULL, NULL, in_child) == 0 && getenv(SHIM_SOCKET_VARIABLE))
 		shim_process.state = SHIM_ASK;

@@ -21,7 +21,7 @@ struct capture {
 	struct openmp_bpf *skeleton;
 	struct probe_links *links;
 	pid_t pid;
-	bool multi, several;
+	bool multi, several, whole_processes;
 	char scheduler_absent[160]; /* "": it is followed */
 	struct counter_set counters;
 	struct counter_fds *counter_fds; /* NULL: no counters */
@@ -147,6 +147,7 @@ static int load_programs(struct capture *capture, struct uprobes_error *err)
 	bpf_program__set_autoload(skeleton->progs.sample, capture->sample_hz > 0);
 	skeleton->rodata->sample_followed = !capture->several && !capture->pid;
 	skeleton->rodata->follow_threads = scheduler;
+	skeleton->rodata->follow_targets = scheduler && capture->whole_processes;
 	skeleton->rodata->target_tgid = (uint32_t)capture->pid;
 	skeleton->rodata->filtered = capture->several && !probe_links__filter_by_process(capture->multi);
 	describe_counters(capture);
@@ -276,6 +277,7 @@ int capture__open(const struct capture_opts *opts, struct capture **out, struct 
 	libbpf_set_print(keep_message);
 	capture->pid = opts->several ? 0 : opts->pid;
 	capture->several = opts->several;
+	capture->whole_processes = opts->whole_processes;
 	capture->sample_hz = opts->sample_hz;
 	if (!opts->scheduler)
 		snprintf(capture->scheduler_absent, sizeof(capture->scheduler_absent),
@@ -354,7 +356,7 @@ int capture__add_process(struct capture *capture, pid_t pid, struct uprobes_erro
 	const uint8_t value = 1;
 	int r = 0;
 
-	if (capture->skeleton->rodata->filtered || capture->sample_hz)
+	if (capture->skeleton->rodata->filtered || capture->sample_hz || capture->whole_processes)
 		r = bpf_map__update_elem(capture->skeleton->maps.targets, &key, sizeof(key), &value,
 					 sizeof(value), BPF_ANY);
 	if (r) {

@@ -28,6 +28,7 @@ struct capture_opts {
 	pid_t pid;    /* thread group to record; 0 = every process */
 	bool several; /* instead: the processes that capture__add_process adds */
 	enum capture_method method;
+	bool whole_processes;		    /* also of threads that give no events */
 	bool scheduler;			    /* also when the threads that give events are off their CPUs */
 	const struct counter_set *counters; /* NULL: none; needs the scheduler */
 	unsigned int sample_hz;		    /* so often a second each CPU is asked where it is; 0: never */

@@ -96,6 +96,7 @@ int attach__open(bool several, const struct job *job, struct attachment *out, st
 	const struct capture_opts opts = {.several = several,
 					  .method = CAPTURE_AUTO,
 					  .scheduler = !job->samples_only,
+					  .whole_processes = job->fast,
 					  .counters = job->counters,
 					  .sample_hz = job->sample_hz};
 	struct uprobes_error err = {.text = ""};
@@ -105,7 +106,7 @@ int attach__open(bool several, const struct job *job, struct attachment *out, st
 	if (error)
 		return failure__set(failure, 503, "%s", err.text[0] ? err.text : strerror(-error));
 	/* Without it the costs are absent in the report, which says so. */
-	if (job->samples_only || job->fast || capture__calibrate(made.capture, &made.ns_per_event) != 0)
+	if (job->samples_only || capture__calibrate(made.capture, &made.ns_per_event) != 0)
 		made.ns_per_event = 0;
 	*out = made;
 	return 0;

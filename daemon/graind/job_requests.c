@@ -105,8 +105,9 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	else if (request->samples_only && (!request->sample_hz || !request->pid || request->counters))
 		error = failure__set(failure, 400,
 				     "\"tasks\":false goes with a pid and sample_hz, and without counters");
-	else if (request->fast && (request->samples_only || !request->pid))
-		error = failure__set(failure, 400, "\"fast\":true goes with a pid and with tasks");
+	else if (request->fast && (request->samples_only || !request->pid || request->counters))
+		error = failure__set(failure, 400,
+				     "\"fast\":true goes with a pid, with tasks and without counters");
 	else if (!request->pid && request->peer != 0)
 		error = failure__set(failure, 403, "only root may profile every process; give a pid");
 	if (!error && request->pid)

@@ -86,6 +86,10 @@ void kernel_symbols__hold(void)
 {
 	pthread_mutex_lock(&kernel.lock);
 	kernel.holders++;
+	/* At once: later it would keep rings from being emptied. */
+	if (!kernel.read)
+		read_names();
+	kernel.read = true;
 	pthread_mutex_unlock(&kernel.lock);
 }
 
@@ -110,14 +114,8 @@ void kernel_symbols__release(void)
 
 uint64_t kernel_symbols__number(uint64_t address)
 {
-	size_t low = 0, high;
+	size_t low = 0, high = kernel.count;
 
-	pthread_mutex_lock(&kernel.lock);
-	if (!kernel.read)
-		read_names();
-	kernel.read = true;
-	pthread_mutex_unlock(&kernel.lock);
-	high = kernel.count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 

@@ -15,7 +15,7 @@ static inline bool kernel_symbols__is_kernel(uint64_t address)
 	return (int64_t)address < 0;
 }
 
-/* The names take some MB: they are read when the first is asked for, and kept as long as anybody holds them.
+/* The names take some MB: they are read when the first holds them, and kept as long as anybody holds them.
  */
 void kernel_symbols__hold(void);
 void kernel_symbols__release(void);

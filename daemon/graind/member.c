@@ -186,6 +186,8 @@ static void end_shim(struct member *member, struct shim_losses *losses)
 	if (member->recorder)
 		while (shim_rings__drain(member->shim, member->recorder) > 0)
 			;
+	if (member->recorder)
+		recorder__cost(member->recorder, shim_rings__ns_per_event(member->shim));
 	shim_rings__losses(member->shim, losses);
 	shim_rings__free(member->shim);
 	member->shim = NULL;

@@ -244,6 +244,14 @@ void recorder__feed(struct recorder *recorder, unsigned int cpu, const struct ri
 	keep_error(recorder, ring_to_trace__convert(&recorder->ring, cpu, events, count));
 }
 
+void recorder__cost(struct recorder *recorder, double ns_per_event)
+{
+	if (ns_per_event > 0)
+		keep_error(recorder, trace_writer__textf(recorder->writer,
+							 "@capture ns_per_event=%.1f resolution_ns=%.0f",
+							 ns_per_event, ns_per_event));
+}
+
 void recorder__word_site(struct recorder *recorder, uint32_t number, uint64_t address, const char *kind,
 			 bool is_return, bool is_share)
 {

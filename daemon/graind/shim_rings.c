@@ -19,6 +19,7 @@
 
 #define THREADS 256
 #define RING_WORDS (1u << 19)
+#define MOST_NS_PER_EVENT 100000
 /* One chunk of the trace. */
 #define TAKE_WORDS TRACE_WORDS_MAX
 
@@ -78,6 +79,7 @@ struct shim_rings {
 	uint32_t sites_seen;
 	uint64_t broken;
 	bool use_counter;
+	double ticks_per_second;
 	uint64_t ticks, ns; /* of both clocks, when they were read last */
 	struct ring rings[THREADS];
 	uint64_t sites[SHIM_SITES]; /* those that are in the trace */
@@ -223,14 +225,14 @@ static void start_clocks(struct shim_rings *rings)
 	read_clocks(rings->use_counter, &ticks, &ns);
 	nanosleep(&while_ticking, NULL);
 	read_clocks(rings->use_counter, &rings->ticks, &rings->ns);
+	rings->ticks_per_second = (double)(rings->ticks - ticks) * 1e9 / (double)(rings->ns - ns);
 	*rings->header = (struct shim_header){
 		.magic = SHIM_MAGIC,
 		.version = SHIM_VERSION,
 		.threads = THREADS,
 		.ring_words = RING_WORDS,
 		.clock = rings->use_counter ? SHIM_CLOCK_COUNTER : SHIM_CLOCK_MONOTONIC,
-		.ticks_per_second =
-			(uint64_t)((double)(rings->ticks - ticks) * 1e9 / (double)(rings->ns - ns)),
+		.ticks_per_second = (uint64_t)rings->ticks_per_second,
 		.enabled = 1,
 	};
 }
@@ -454,4 +456,12 @@ void shim_rings__losses(const struct shim_rings *rings, struct shim_losses *out)
 	};
 	for (uint32_t i = 0; i < THREADS; i++)
 		out->full += __atomic_load_n(&thread_at(rings, i)->lost, __ATOMIC_RELAXED);
+}
+
+double shim_rings__ns_per_event(const struct shim_rings *rings)
+{
+	double ns = (double)__atomic_load_n(&rings->header->event_ticks, __ATOMIC_RELAXED) / 1024 * 1e9 /
+		    rings->ticks_per_second;
+
+	return ns < MOST_NS_PER_EVENT ? ns : 0;
 }

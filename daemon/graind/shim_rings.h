@@ -22,6 +22,9 @@ void shim_rings__free(struct shim_rings *rings);
 /* What has come since the last call; the number of words. */
 long shim_rings__drain(struct shim_rings *rings, struct recorder *recorder);
 
+/* What writing an event takes the process, as it says; 0: it says nothing that could be true. */
+double shim_rings__ns_per_event(const struct shim_rings *rings);
+
 struct shim_losses {
 	uint64_t full;	   /* events for which a ring had no room, as the process says */
 	uint64_t broken;   /* words that were overwritten or made up */

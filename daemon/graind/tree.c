@@ -14,115 +14,6 @@
 static const char not_used[] = "the process ended without having used an OpenMP runtime (libgomp, libomp)";
 static const char not_used_yet[] = "the process had not used an OpenMP runtime (libgomp, libomp) until then";
 
-/* ---- files ------------------------------------------------------------ */
-
-/* Attached for all processes; its index, also when it cannot be probed, or TREE_MAX_FILES. */
-static size_t add_file(struct tree *tree, const struct runtime_file *file, struct failure *failure)
-{
-	size_t index = tree->file_count;
-
-	if (index == TREE_MAX_FILES) {
-		failure__set(failure, 503, "too many OpenMP runtimes are in use at a time");
-		return index;
-	}
-	tree->files[index] = *file;
-	tree->bodies[index] = false;
-	tree->usable[index] = attach__add(tree->capture, file, &tree->bodies[index], failure) == 0;
-	if (tree->bodies[index] && !tree->program_bodies)
-		tree->program_bodies = program_bodies__new(tree->capture);
-	tree->file_count++;
-	return index;
-}
-
-/* So that a library that is loaded later is observed from its first event on. */
-static void add_system_files(struct tree *tree)
-{
-	struct runtime_file *files = calloc(2, sizeof(*files));
-	struct failure ignored;
-	int count = files ? attach__system(files) : 0;
-
-	for (int i = 0; i < count; i++)
-		if (runtime_find__index(tree->files, tree->file_count, &files[i]) == tree->file_count)
-			add_file(tree, &files[i], &ignored);
-	free(files);
-}
-
-static const char *name_runtimes(const struct tree *tree, const struct target *target)
-{
-	struct runtime_file *mapped = calloc(ATTACH_MAX_RUNTIMES, sizeof(*mapped));
-	struct failure ignored;
-	int count = mapped ? attach__find(target->pid, mapped, &ignored) : 0;
-	const char *name;
-	int used = 0;
-
-	for (int i = 0; i < count; i++) {
-		size_t index = runtime_find__index(tree->files, tree->file_count, &mapped[i]);
-
-		if (tree->fast || (index < tree->file_count && tree->usable[index]))
-			mapped[used++] = mapped[i];
-	}
-	name = attach__name(mapped, used);
-	free(mapped);
-	return name;
-}
-
-static void note_file(struct target *target, const struct runtime_file *file, const char *why,
-		      uint64_t late_ns)
-{
-	char text[700];
-
-	if (!target->member)
-		return;
-	if (why)
-		snprintf(text, sizeof(text), "not observed: %s", why);
-	else
-		snprintf(text, sizeof(text),
-			 "late: %.400s was found %.1f ms after it was mapped; what it did until then is "
-			 "missing",
-			 file->path, (double)late_ns / 1e6);
-	member__note(target->member, text);
-}
-
-int tree__look(struct tree *tree, struct target *target, struct failure *failure)
-{
-	struct runtime_file *mapped;
-	int count, usable = 0;
-
-	target->look = false;
-	if (tree->samples_only || tree->fast)
-		return 0;
-	mapped = calloc(ATTACH_MAX_RUNTIMES, sizeof(*mapped));
-	count = mapped ? attach__find(target->pid, mapped, failure)
-		       : failure__set(failure, 503, "graind is out of memory");
-	for (int i = 0; i < count; i++) {
-		size_t index = runtime_find__index(tree->files, tree->file_count, &mapped[i]);
-		bool known = index < tree->file_count;
-
-		if (!known) {
-			failure->text[0] = 0;
-			index = add_file(tree, &mapped[i], failure);
-			target->late = true;
-			if (index == TREE_MAX_FILES || !tree->usable[index])
-				note_file(target, &mapped[i], failure->text, 0);
-			else if (target->mapped_ns)
-				note_file(target, &mapped[i], NULL, job__now_ns() - target->mapped_ns);
-		}
-		if (index < TREE_MAX_FILES) {
-			usable += tree->usable[index];
-			target->bodies |= tree->bodies[index];
-		}
-	}
-	if (target->bodies && tree->program_bodies)
-		program_bodies__look(tree->program_bodies, target->pid);
-	target->mapped_ns = 0;
-	free(mapped);
-	/* One that cannot be probed is a failure only when there is no other. */
-	if (count > 0 && !usable)
-		return failure->text[0] ? -1
-					: failure__set(failure, 422, "its OpenMP runtime cannot be probed");
-	return count < 0 ? -1 : usable;
-}
-
 /* ---- processes -------------------------------------------------------- */
 
 static struct target *find_target(struct tree *tree, pid_t pid)
@@ -230,7 +121,7 @@ static void on_exec(struct tree *tree, const struct watch_event *event)
 		target->attached_ns = job__now_ns();
 	}
 	/* If the probes were there first, or are now before a runtime is mapped, nothing is missing. */
-	target->late = target->unseen = false;
+	target->late = target->unseen = target->by_itself = false;
 	if (!target->refused && event->time_ns < target->attached_ns)
 		look_late(tree, target);
 	if (target->previous || !target->member)
@@ -315,14 +206,14 @@ void tree__follow(struct tree *tree)
 bool tree__begin(struct tree *tree, struct target *target, struct failure *failure)
 {
 	const struct member_start start = {
-		.runtime = name_runtimes(tree, target),
+		.runtime = tree__name_runtimes(tree, target),
 		.method = capture__method_name(tree->capture),
-		.ns_per_event = tree->ns_per_event,
+		.ns_per_event = target->by_itself ? 0 : tree->ns_per_event,
 		.attach_ns = target->attached_ns > target->since_ns ? target->attached_ns : target->since_ns,
 		.late = target->late,
-		.source = tree->samples_only ? "samples"
-			  : tree->fast	     ? "shim"
-					     : "uprobes",
+		.source = tree->samples_only  ? "samples"
+			  : target->by_itself ? "shim"
+					      : "uprobes",
 	};
 
 	if (!target->member)
@@ -332,6 +223,10 @@ bool tree__begin(struct tree *tree, struct target *target, struct failure *failu
 		return false;
 	if (member__begin(target->member, &start, tree->capture, failure) != 0)
 		return false;
+	if (tree->fast && !target->by_itself)
+		member__note(target->member,
+			     "recorded by probes, as without --fast: libomp cannot yet record "
+			     "from inside");
 	if (target->bodies)
 		member__note(
 			target->member,
@@ -364,10 +259,9 @@ static size_t count_early(const struct tree *tree, const struct target *target,
 
 	if (tree->samples_only || (target->member && target->member->recorder))
 		return 0;
-	/* Only the process itself begins it. */
-	if (tree->fast)
-		return count;
-	while (n < count && (events[n].kind == RING_SAMPLE || events[n].kind == RING_SAMPLE_STACK))
+	while (n < count &&
+	       (events[n].kind == RING_SAMPLE || events[n].kind == RING_SAMPLE_STACK ||
+		(tree->fast && (events[n].kind == RING_OFF_CPU || events[n].kind == RING_ON_CPU))))
 		n++;
 	return n;
 }
@@ -464,7 +358,7 @@ static void look_at(struct tree *tree, struct target *target)
 	if (usable <= 0 || target->refused)
 		return;
 	if (target->member && target->member->recorder) {
-		member__runtime(target->member, name_runtimes(tree, target));
+		member__runtime(target->member, tree__name_runtimes(tree, target));
 		return;
 	}
 	/* Before it does anything: a short program may be gone when its first event is read. */
@@ -566,8 +460,8 @@ int tree__open(struct tree *tree, struct job *job, struct failure *failure)
 		log__line(LOG_WARNING, "job %llu: children are not followed: perf events: %s",
 			  (unsigned long long)job->number, strerror(-error));
 	}
-	if (!tree->samples_only && !tree->fast)
-		add_system_files(tree);
+	if (!tree->samples_only)
+		tree__add_system_files(tree);
 	pidfd = fcntl(job->pidfd, F_DUPFD_CLOEXEC, 0);
 	target = pidfd >= 0 ? add_target(tree, job->process.pid, pidfd, failure)
 			    : (failure__set(failure, 503, "graind has no file descriptors left"), NULL);

@@ -34,6 +34,7 @@ struct target {
 	bool unseen;		 /* it had ended by then */
 	bool look;		 /* its mappings have changed */
 	bool refused;		 /* it gets no job */
+	bool by_itself;		 /* its libgomp records from inside */
 	bool bodies;		 /* it has mapped a runtime whose bodies are observed in the program */
 	bool leader_gone;	 /* the kernel follows it by a thread that has ended */
 	struct member *member;	 /* NULL until it uses OpenMP */
@@ -46,7 +47,7 @@ struct tree {
 	struct capture *capture;
 	double ns_per_event;
 	bool samples_only;   /* no runtime is looked for: every process that is sampled gets a job */
-	bool fast;	     /* none either: processes come to shim_server by themselves */
+	bool fast;	     /* no libgomp either: its processes come to shim_server by themselves */
 	struct watch *watch; /* NULL: the kernel does not tell, mappings are looked at now and then */
 	struct runtime_file files[TREE_MAX_FILES];
 	bool usable[TREE_MAX_FILES];	       /* probes are attached in it */
@@ -70,6 +71,11 @@ struct tree {
 int tree__open(struct tree *tree, struct job *job, struct failure *failure);
 void tree__close(struct tree *tree);
 
+/* Probes in the runtimes of the system, so that one that is loaded later is observed from its first event on.
+ */
+void tree__add_system_files(struct tree *tree);
+/* Of those that the target has mapped and that are observed. */
+const char *tree__name_runtimes(const struct tree *tree, const struct target *target);
 /* Files, probes and `late` as of its mappings now; the number of its usable runtimes. */
 int tree__look(struct tree *tree, struct target *target, struct failure *failure);
 /* Records it from now on; false when it cannot be. */

@@ -8,25 +8,30 @@
 #include <unistd.h>
 
 /* A process that has come by itself is recorded from now on. */
-static void welcome(struct tree *tree, struct target *target)
+static bool welcome(struct tree *tree, struct target *target)
 {
 	struct failure failure = {.status = 0};
 	int connection = shim_server__take(target->pid), error = 0;
 
 	if (connection < 0)
-		return;
+		return false;
+	target->by_itself = true;
 	/* It waits: until it has the rings, what must be known of it can be read. */
-	if (tree__begin(tree, target, &failure)) {
+	if ((target->member && target->member->recorder) || tree__begin(tree, target, &failure)) {
 		error = shim_rings__new(target->pid, connection, &target->member->shim);
 		if (!error)
-			return;
+			return true;
 		failure__set(&failure, 503, "no memory to share with it: %s", strerror(-error));
 	} else {
 		close(connection);
 	}
 	log__line(LOG_WARNING, "process %d is not recorded: %s", (int)target->pid, failure.text);
 	target->refused = true;
+	return false;
 }
+
+/* So many events to come soon that nobody may sleep. */
+#define SOON 1000
 
 long tree__drain_shims(struct tree *tree)
 {
@@ -37,7 +42,7 @@ long tree__drain_shims(struct tree *tree)
 		long got;
 
 		if (!target->previous && !target->refused && !(target->member && target->member->shim))
-			welcome(tree, target);
+			all += welcome(tree, target) ? SOON : 0;
 		if (!target->member || !target->member->shim)
 			continue;
 		got = shim_rings__drain(target->member->shim, target->member->recorder);

@@ -10,7 +10,7 @@ usage: bench.py BUILD_DIRECTORY [--short] [--checks] [ROW...]
           still misses while other processes kept the machine busy
 --checks  "ok - "/"not ok - " lines instead of a table
 ROW       only these: fib1 fib2 task-libomp chunks chunks-libomp grains200 loss
-          attaching uninvolved switches counters sampling analysis idle
+          attaching uninvolved switches counters sampling fast analysis idle
 
 Runs with and without probes alternate, a pair at a time, so that a machine
 that gets slower does so for both; the programs time their own task phase.
@@ -62,14 +62,15 @@ def program(name, *argv, threads=None):
     return json.loads(command([B + "/tests/omp/" + name, *map(str, argv)], threads).stdout)
 
 
-def profiled(name, *argv, threads=None, counters=None):
+def profiled(name, *argv, threads=None, counters=None, fast=False):
     """The same under graind, and the job's summary."""
-    options = ["--counters", counters] if counters else []
+    options = (["--counters", counters] if counters else []) + (["--fast"] if fast else [])
     p = command([B + "/grainctl", "run", *options, "--", B + "/tests/omp/" + name, *map(str, argv)], threads)
     job = re.findall(r"^job (\d+)$", p.stderr, re.M)
     if not job:
         fail("grainctl run said no job number: " + p.stderr.strip()[-200:])
     summary = json.loads(command([B + "/grainctl", "summary", job[-1], "--json"]).stdout)
+    summary["trace_bytes"] = os.stat("%s/jobs/%s/trace.grt" % (ENV["GRAIND_STATE_DIR"], job[-1])).st_size
     command([B + "/grainctl", "delete", job[-1]])
     return json.loads(p.stdout), summary
 
@@ -410,6 +411,38 @@ def sampling(graind):
         "%.2f %% taken from the thread%s" % (lost, "; " + note if note else ""), others)
 
 
+def fast():
+    """libgrainshim: a program of tasks that take no time, without cutoff; chunks; grains of 20 us."""
+    pairs = 5 if SHORT else 15
+    last = {}
+
+    def phase(own):
+        return own.get("phase_ns") or own["ns_per_task"] * own["tasks"]
+
+    def ratio(name, *argv):
+        plain, recorded = [], []
+        for _ in range(pairs):
+            plain.append(phase(program(name, *argv, threads=2)))
+            own, summary = profiled(name, *argv, threads=2, fast=True)
+            recorded.append(phase(own))
+            last.update(summary=summary, tasks=own["tasks"], plain=statistics.median(plain))
+            if summary["events"]["lost"] or summary["grains"]["incomplete"]:
+                fail("%d events lost, %d grains incomplete" %
+                     (summary["events"]["lost"], summary["grains"]["incomplete"]))
+        return statistics.median(b / a for a, b in zip(plain, recorded)),
+
+    (times,), note, others = best_of(lambda: ratio("fib", 28, 28), lambda r: r[0] <= 1.3)
+    row("--fast, fib(28) without cutoff, 2 threads, to disk", "%.2f" % times, "x", "<= 1.30", times <= 1.3,
+        "; ".join(filter(None, ("%d tasks of %.0f ns, none lost" % (last["tasks"], last["plain"] / last["tasks"]),
+                                note))), others)
+    size = last["summary"]["trace_bytes"] / last["tasks"]
+    row("its trace, a task", "%.1f" % size, "bytes", "<= 32", size <= 32)
+    spin = statistics.median(program("grains200")["spin"] for _ in range(3)) // 10
+    (times,), note, others = best_of(lambda: ratio("grains200", 20000, spin), lambda r: r[0] <= 1.02)
+    row("--fast, grains of 20 us, 2 threads", "%.3f" % times, "x", "<= 1.02", times <= 1.02,
+        "; ".join(filter(None, ("%.1f us a grain" % (last["plain"] * 2 / last["tasks"] / 1000), note))), others)
+
+
 def analysis():
     """The growth and the target for the analysis alone are bench_analysis.py's."""
     trace, out = T + "/million.grt", T + "/million.ndjson"
@@ -474,6 +507,7 @@ def main():
             attempt("uninvolved", uninvolved)
             attempt("switches", switches)
             attempt("counters", counters)
+            attempt("fast", fast)
             attempt("sampling", lambda: sampling(graind))
             attempt("idle", lambda: idle(graind))
     except (RuntimeError, OSError) as e:

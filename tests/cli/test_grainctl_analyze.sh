@@ -88,7 +88,7 @@ fi
 while read -r view; do
 	"$ctl" report two.log --view "$view" -o "view-$view.svg" 2>err
 	rc=$?
-	if [ "$(json "d['problems'].get('$view', {}).get('available', True)" <summary.json)" = True ]; then
+	if [ "$(json "(d['numa'] if '$view' == 'node' else d['problems'].get('$view', {})).get('available', True)" <summary.json)" = True ]; then
 		is "report --view $view" "$rc $(cat err)" "0 "
 	else
 		is "report --view $view: absent, and why" "$rc $(grep -c ': no view of .*; choose another' err)" "1 1"

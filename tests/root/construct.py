@@ -156,6 +156,7 @@ def compare_loops(truth, grains, compiler, source, d):
         trials = []
         for values in candidates:
             trial = Differences()
+            trial.clocks_ns = d.clocks_ns
             covered(ranges, None, values, "%s: each iteration is in the chunk of its thread, once" % loop, trial)
             trials.append(trial)
         best = min(trials, key=lambda t: len(t.failed))

@@ -38,6 +38,23 @@ bytes=$(stat -c %s "$GRAIND_STATE_DIR/jobs/$job/trace.grt")
 check "at most 32 bytes a task on disk ($((bytes / tasks)))" test $((bytes / tasks)) -le 32
 "$GRAINCTL" delete "$job" >/dev/null
 
+# The kernel's side goes with it: two threads on one CPU take turns.
+"$GRAINCTL" run --fast --sample=999 -- taskset -c 0 "$fib" 26 26 >"$T/out" 2>"$T/err"
+job=$(job_of)
+summary "$job" >"$T/summary"
+check "the scheduler is followed, too" test "$(json 'min(t["preemptions"] for t in d["scheduler"]["threads"])' <"$T/summary")" -gt 0
+check "each thread had the CPU for a part of the time" \
+	test "$(json 'all(t["cpu_ns"] < 0.9 * (t["last_ns"] - t["first_ns"]) for t in d["scheduler"]["threads"])' <"$T/summary")" = True
+check "samples are in tasks" test "$(json 'd["sampling"]["grains"]' <"$T/summary")" -gt 0
+is "nothing incomplete with them" "$(json '[d["events"]["lost"], d["grains"]["incomplete"]]' <"$T/summary")" "[0, 0]"
+check "what an event costs is known" test "$(json 'd["overhead"]["ns_per_event"] > 0' <"$T/summary")" = True
+
+# libomp is recorded all the same.
+"$GRAINCTL" run --fast -- "$B/tests/omp/fib.clang" 20 8 >"$T/out" 2>"$T/err"
+job=$(job_of)
+is "on libomp: by probes, and each task" "$(summary "$job" | json '[d["source"], d["grains"]["total"]]')" \
+	"['uprobes', $(json 'd["tasks"]' <"$T/out")]"
+
 # A graind that dies takes nothing with it but the recording.
 OMP_NUM_THREADS=2 timeout 120 "$GRAINCTL" run --fast -- "$fib" 27 27 30 >"$T/out" 2>"$T/err" &
 program=$!
