@@ -73,8 +73,6 @@ for t in tests/unit/test_*.c tests/cli/test_*.sh tests/root/test_*.sh tests/page
 	case $t in
 	# One mostly waits, one takes longest.
 	root/test_render_worker.sh | cli/test_sanitizers.sh) together=("$t" "${together[@]}") ;;
-	# Waits for a guest, which runs below everything else.
-	root/test_guest.sh) observing=("$t" "${observing[@]}") ;;
 	root/test_matrix*.sh | root/test_bodies.sh | root/test_ompt*.sh | root/test_exact*.sh)
 		observing+=("$t") ;;
 	root/* | page/test_speed.py) alone+=("$t") ;;
@@ -95,7 +93,7 @@ at_once()
 	wait
 }
 # The guest's disk is made meanwhile.
-[[ " ${observing[*]} " == *" root/test_guest.sh "* ]] && [ "$(id -u)" -eq 0 ] && nice -n 10 tests/vm/image.sh "$B" amd64 >/dev/null 2>&1 &
+[[ " ${alone[*]} " == *" root/test_guest.sh "* ]] && [ "$(id -u)" -eq 0 ] && nice -n 10 tests/vm/image.sh "$B" amd64 >/dev/null 2>&1 &
 run lint tests/lint.sh "$B"
 at_once $(($(nproc) + 1)) "${together[@]}"
 at_once 2 "${observing[@]}"

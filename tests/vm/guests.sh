@@ -22,7 +22,6 @@ ATTACH_TESTS=(
 # What shows within minutes that graind works there.
 SHORT_TESTS=(
 	vm/test_numa.sh
-	root/test_exact.sh
 )
 GUESTS=(linux-6.1 linux-6.12)
 IMAGE_SIGNATURE=67726e64 # of the disk, by which the kernel finds its first partition
