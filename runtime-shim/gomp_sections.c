@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Sections, single, masked reductions of a scope. */
+/* Sections, single constructs, scopes. */
 #include "runtime-shim/gomp.h"
 
 static unsigned section(struct shim_local *local, unsigned number)
@@ -99,7 +99,7 @@ EXPORT void *GOMP_single_copy_start(void)
 	void *data;
 	REAL(GOMP_single_copy_start, void *, void);
 
-	since = shim__ticks();
+	since = local ? shim__ticks() : 0;
 	data = real_GOMP_single_copy_start();
 	if (!local)
 		return data;

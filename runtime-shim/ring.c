@@ -94,7 +94,6 @@ struct shim_local *shim__join(void)
 		.words = (uint64_t *)((char *)header + shim__rings_at(header->threads)) +
 			 (uint64_t)number * header->ring_words,
 		.mask = header->ring_words - 1,
-		.number = number,
 		.cpu = INT32_MIN,
 	};
 	local->head = __atomic_load_n(&local->control->tail, __ATOMIC_ACQUIRE);

@@ -26,7 +26,6 @@ struct shim_local {
 	uint64_t created; /* tasks that the thread has created */
 	uint64_t joined;  /* how manieth thread it was */
 	uint64_t lost;	  /* since the last event that fit */
-	uint32_t number;  /* of the ring */
 	int32_t cpu;	  /* last told */
 	uint64_t beat_ticks;
 	uint32_t beat;
