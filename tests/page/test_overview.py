@@ -63,6 +63,8 @@ def views(browser, inputs):
     browser.open(inputs.made(500))
     for problem in ("load_balance", "parallel_benefit"):
         browser.click_on("#tiles [data-problem=%s]" % problem)
+        # The address follows a moment later, so that a drag does not change it a hundred times.
+        browser.until("location.hash.includes('view=' + a)", problem)
         same("a click on a tile sets the view: " + problem, browser.js("[app.get('view'), location.hash.includes('view=' + a)]",
                                                                       problem), [problem, True])
         same("that tile alone is pressed: " + problem,

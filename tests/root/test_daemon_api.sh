@@ -83,6 +83,12 @@ refuses "a state directory below a file" 1 "state directory" "$B/graind" --state
 refuses "a file in the socket's place" 1 "is no socket" "$B/graind" --state-dir "$STATE" --socket "$T/file"
 refuses "a long socket name" 1 "1 to 107 bytes" "$B/graind" --state-dir "$STATE" --socket "$T/$(printf '%0120d' 0)"
 refuses "no capabilities" 3 "CAP_BPF" "${NOBODY[@]}" "$B/graind" --state-dir "$STATE" --socket "$S"
+for cap in BPF PERFMON SYS_PTRACE DAC_READ_SEARCH SETUID SETGID CHOWN; do
+	without=$(tr '[:upper:]' '[:lower:]' <<<"$cap")
+	# CAP_SYS_ADMIN includes the first two.
+	refuses "without CAP_$cap" 3 "lacks CAP_$cap: start it as root" \
+		setpriv --inh-caps=-all --bounding-set="-$without,-sys_admin" "$B/graind" --state-dir "$STATE" --socket "$S"
+done
 mkdir -m 700 "$T/sealed"
 if [ "$(setpriv --bounding-set=-dac_override --inh-caps=-all id -u)" = 0 ]; then
 	chown 65534 "$T/sealed"
@@ -178,9 +184,10 @@ call GET "/v1/jobs/$JOB"
 is "ended without a runtime" "$(field state) $(field reason)" "failed exit"
 call DELETE "/v1/jobs/$JOB"; is "delete" "$CODE" 204
 call GET "/v1/jobs/$JOB"; is_error "a deleted job" 404
-sh -c 'sleep 0.7; exec "$0" 500 /dev/null' "$B/tests/omp/loop_forever" >/dev/null & P=$!
+sh -c 'until [ -e "$1" ]; do sleep 0.05; done; exec "$0" 500 /dev/null' "$B/tests/omp/loop_forever" "$T/go" >/dev/null & P=$!
 call POST /v1/jobs "{\"pid\":$P}"; JOB=$(field job)
 is "before the program is executed" "$(field state)" waiting
+touch "$T/go"
 wait "$P"
 for _ in $(seq 100); do call GET "/v1/jobs/$JOB"; [ "$(field state)" = finished ] && break; sleep 0.1; done
 is "a runtime that appears later" "$(field state) $(field reason) $([ "$(field grains)" -gt 10 ] && echo grains)" "finished exit grains"
