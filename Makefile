@@ -238,18 +238,20 @@ $(LIBOMP_PROGRAMS): $(B)/tests/omp/%.clang: tests/omp/%.c $(wildcard tests/omp/*
 	$(Q)$(CLANG) -std=gnu11 -O2 -g -Wall -Wextra -Werror -fopenmp -o $@ $< -lm
 # Programs of single tests of root/, some in several forms. Linking statically warns of what glibc loads later.
 R := $(B)/tests/root/programs
-ROOT_PROGRAMS := $(addprefix $(R)/,dynamic static static_pie linked_in loader faulter plugin_gomp.so plugin_omp.so plugin_wheel.so)
+ROOT_PROGRAMS := $(addprefix $(R)/,dynamic static static_pie linked_in loader faulter plugin_gomp.so plugin_omp.so plugin_wheel.so \
+	runtimes team_gomp.so team_omp.so old_teams)
 $(R)/dynamic $(R)/static $(R)/static_pie $(R)/linked_in: tests/root/programs/family.c
-$(R)/loader $(R)/faulter: $(R)/%: tests/root/programs/%.c
+$(R)/loader $(R)/faulter $(R)/runtimes $(R)/old_teams: $(R)/%: tests/root/programs/%.c
 $(R)/plugin_gomp.so $(R)/plugin_omp.so $(R)/plugin_wheel.so: tests/root/programs/plugin.c
-$(R)/dynamic: ROOT_FLAGS := -g -fopenmp
+$(R)/team_gomp.so $(R)/team_omp.so: tests/root/programs/plugin_team.c
+$(R)/dynamic $(R)/old_teams: ROOT_FLAGS := -g -fopenmp
 $(R)/static: ROOT_FLAGS := -g -fopenmp -static
 $(R)/static_pie: ROOT_FLAGS := -g -fopenmp -static-pie
 # Compiled with OpenMP, linked with the archive.
 $(R)/linked_in: ROOT_FLAGS := -g -fopenmp
 $(R)/linked_in: ROOT_LINK = $(shell $(CC) -print-file-name=libgomp.a) -lpthread
-$(R)/plugin_%.so: ROOT_FLAGS := -fPIC -shared -fopenmp
-$(R)/plugin_omp.so: CC := $(CLANG)
+$(R)/plugin_%.so $(R)/team_%.so: ROOT_FLAGS := -fPIC -shared -fopenmp
+$(R)/plugin_omp.so $(R)/team_omp.so: CC := $(CLANG)
 # Finds its runtime beside itself.
 $(R)/plugin_wheel.so: ROOT_FLAGS += -Wl,-rpath,'$$ORIGIN'
 $(ROOT_PROGRAMS):

@@ -319,7 +319,7 @@ static int add(struct trace_words *w, struct word_stream *s, const uint64_t *wor
 		interpret(w, s, word, rec);
 	rec->frame = frame_of(s, rec);
 	e->count++;
-	e->stream->truth.events++;
+	e->stream->truth.events += kind != TRACE_LOST;
 	if (kind == TRACE_LOCK_WAIT)
 		trace_events__add_lock(e, rec);
 	return 0;

@@ -153,7 +153,9 @@ struct shim_thread {
 	uint64_t lost; /* events since the last that fit */
 	uint32_t tid;  /* as the thread sees it */
 	uint32_t state;
-	uint64_t pad_producer[5];
+	uint64_t grains; /* tasks, chunks and sections, of all threads that the ring has had */
+	uint64_t missed; /* events that did not fit, likewise */
+	uint64_t pad_producer[3];
 	uint64_t tail; /* words that graind has */
 	uint64_t pad_consumer[7];
 };

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* From the loading of the library to a ring: the first event asks graind, which may say no. */
-#include "runtime-shim/gomp.h"
+#include "runtime-shim/ring.h"
 
-#include <dlfcn.h>
-#include <link.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,101 +21,6 @@ extern const unsigned int __rseq_size __attribute__((weak));
 static pthread_key_t at_thread_end;
 static int connection = -1;
 static __thread int32_t no_cpu __attribute__((tls_model("initial-exec"))) = -1;
-
-/* Of the runtime; those that it does not have are 0. */
-static struct {
-	const char *name;
-	int (*call)(void);
-} asked[] = {{"omp_get_thread_num", NULL},  {"omp_get_level", NULL},	 {"omp_in_final", NULL},
-	     {"omp_get_num_threads", NULL}, {"omp_get_num_teams", NULL}, {"omp_get_team_num", NULL}};
-enum { THREAD_NUMBER, LEVEL, IN_FINAL, THREADS, TEAMS, TEAM_NUMBER, ASKED };
-
-struct wanted {
-	const char *name;
-	void *found;
-};
-
-/* In a runtime that only the object that has loaded it sees. */
-static int look_into(struct dl_phdr_info *object, size_t size, void *argument)
-{
-	struct wanted *wanted = argument;
-	void *handle = strstr(object->dlpi_name, "gomp") || strstr(object->dlpi_name, "omp.so")
-			       ? dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD)
-			       : NULL;
-
-	(void)size;
-	if (!handle)
-		return 0;
-	wanted->found = dlsym(handle, wanted->name);
-	dlclose(handle);
-	return wanted->found != NULL;
-}
-
-static void *find(const char *name)
-{
-	struct wanted wanted = {name, dlsym(RTLD_NEXT, name)};
-
-	if (!wanted.found)
-		dl_iterate_phdr(look_into, &wanted);
-	return wanted.found;
-}
-
-/* libomp has libgomp's entry points, too, and is observed otherwise. */
-static bool is_libomp(void)
-{
-	Dl_info gomp, omp;
-	void *one = find("GOMP_parallel"), *other = find("__kmpc_fork_call");
-
-	return one && other && dladdr(one, &gomp) && dladdr(other, &omp) && gomp.dli_fbase == omp.dli_fbase;
-}
-
-void *gomp__find(const char *name)
-{
-	void *found = find(name);
-
-	if (!found) {
-		fprintf(stderr,
-			"libgrainshim: the OpenMP runtime has no %s; run the program without it (--fast)\n",
-			name);
-		abort();
-	}
-	return found;
-}
-
-static unsigned ask_runtime(int what)
-{
-	return asked[what].call ? (unsigned)asked[what].call() : 0;
-}
-
-unsigned gomp__thread_number(void)
-{
-	return ask_runtime(THREAD_NUMBER);
-}
-
-unsigned gomp__level(void)
-{
-	return ask_runtime(LEVEL);
-}
-
-bool gomp__in_final(void)
-{
-	return ask_runtime(IN_FINAL);
-}
-
-unsigned gomp__threads(void)
-{
-	return ask_runtime(THREADS);
-}
-
-unsigned gomp__teams(void)
-{
-	return ask_runtime(TEAMS);
-}
-
-unsigned gomp__team_number(void)
-{
-	return ask_runtime(TEAM_NUMBER);
-}
 
 static void thread_ends(void *local)
 {
@@ -216,9 +118,7 @@ static struct shim_header *get_memory(void)
 	struct shim_header *header;
 	int memory;
 
-	for (int i = 0; i < ASKED; i++)
-		asked[i].call = (int (*)(void))(uintptr_t)find(asked[i].name);
-	if (!path || !*path || !asked[THREAD_NUMBER].call || !asked[LEVEL].call || is_libomp())
+	if (!path || !*path)
 		return NULL;
 	connection = reach(path);
 	memory = connection < 0 ? -1 : greet(connection);

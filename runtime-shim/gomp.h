@@ -7,7 +7,7 @@
 #define GRAIND_SHIM_GOMP_H
 
 #include "bpf/ring_abi.h"
-#include "runtime-shim/ring.h"
+#include "runtime-shim/runtimes.h"
 
 /* No header declares what compilers call. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -15,21 +15,11 @@
 #define EXPORT __attribute__((visibility("default")))
 #define CALLER __builtin_return_address(0)
 
-/* The runtime's own function of that name; aborts with a line when there is none. */
-void *gomp__find(const char *name);
-/* omp_get_thread_num(), omp_get_level() and so on, of the runtime. */
-unsigned gomp__thread_number(void);
-unsigned gomp__level(void);
-bool gomp__in_final(void);
-unsigned gomp__threads(void);
-unsigned gomp__teams(void);
-unsigned gomp__team_number(void);
-
-/* Declares a pointer to the runtime's function, looked up at its first use. */
+/* Declares a pointer to the function of the caller's runtime, and `to`, how it was found. */
 #define REAL(name, type, ...)                                                                                \
-	static type (*real_##name)(__VA_ARGS__);                                                             \
-	if (UNLIKELY(!real_##name))                                                                          \
-	real_##name = (type(*)(__VA_ARGS__))(uintptr_t)gomp__find(#name)
+	static struct binding *bindings_##name;                                                              \
+	const struct binding *to = runtime__bind(&bindings_##name, #name, CALLER);                           \
+	type (*const real_##name)(__VA_ARGS__) = (type(*)(__VA_ARGS__))(uintptr_t)to->function
 
 /* A call that waits, for tasks or for other threads. */
 static inline void gomp__wait_begin(struct shim_local *local, uint32_t wait, const void *caller,
@@ -47,5 +37,8 @@ static inline void gomp__wait_end(struct shim_local *local, uint32_t wait)
 
 /* The dependences that a call hands over, as libgomp's compilers pass them. */
 void gomp__depends(struct shim_local *local, void *const *depend);
+
+/* A loop with `ordered(loops)` begins: its waits have so many numbers. */
+void gomp__doacross(unsigned loops);
 
 #endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Waits for locks: those that take longer than taking a free one does. */
+/* Waits for locks and for earlier iterations: those that take longer than taking a free lock does. */
 #include "runtime-shim/gomp.h"
+
+#include <stdarg.h>
 
 /* A free lock is got in less. */
 #define FREE_LOCK_NS 1000
@@ -26,9 +28,9 @@ static void got(struct shim_local *local, uint64_t since, uint32_t kind, const v
 #define LOCK(name, parameters, arguments, lock, kind, site, ...)                                             \
 	EXPORT void name parameters                                                                          \
 	{                                                                                                    \
-		struct shim_local *local = shim__here();                                                     \
-		uint64_t since = before(local);                                                              \
 		REAL(name, void, __VA_ARGS__);                                                               \
+		struct shim_local *local = runtime__here(to);                                                \
+		uint64_t since = before(local);                                                              \
                                                                                                              \
 		real_##name arguments;                                                                       \
 		got(local, since, kind, lock, CALLER, site);                                                 \
@@ -41,10 +43,55 @@ LOCK(GOMP_ordered_start, (void), (), NULL, RING_LOCK_ORDERED, SHIM_SITE_ORDERED,
 LOCK(omp_set_lock, (void *lock), (lock), lock, RING_LOCK_OMP, SHIM_SITE_LOCK, void *)
 LOCK(omp_set_nest_lock, (void *lock), (lock), lock, RING_LOCK_OMP, SHIM_SITE_LOCK, void *)
 
+/* How many loops in each other an `ordered(n)` has had so far, at the most. */
+static unsigned deepest;
+
+void gomp__doacross(unsigned loops)
+{
+	unsigned most = __atomic_load_n(&deepest, __ATOMIC_RELAXED);
+
+	while (loops > most &&
+	       !__atomic_compare_exchange_n(&deepest, &most, loops, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+/* The runtime takes as many numbers as the loop has, which is not told here: more than that do no harm. */
+#define FEW 8
+#define MOST 64
+#define EIGHT(a, i)                                                                                          \
+	(a)[i], (a)[(i) + 1], (a)[(i) + 2], (a)[(i) + 3], (a)[(i) + 4], (a)[(i) + 5], (a)[(i) + 6],          \
+		(a)[(i) + 7]
+
+#define DOACROSS_WAIT(name, T)                                                                               \
+	EXPORT __attribute__((no_sanitize_address)) void name(T first, ...)                                  \
+	{                                                                                                    \
+		REAL(name, void, T, ...);                                                                    \
+		struct shim_local *local = runtime__here(to);                                                \
+		unsigned loops = __atomic_load_n(&deepest, __ATOMIC_RELAXED);                                \
+		uint64_t since = before(local);                                                              \
+		T at[MOST];                                                                                  \
+		va_list rest;                                                                                \
+                                                                                                             \
+		va_start(rest, first);                                                                       \
+		at[0] = first;                                                                               \
+		for (unsigned i = 1; i < (loops <= FEW ? FEW : MOST); i++)                                   \
+			at[i] = i < FEW || i < loops ? va_arg(rest, T) : 0;                                  \
+		va_end(rest);                                                                                \
+		if (loops <= FEW)                                                                            \
+			real_##name(EIGHT(at, 0));                                                           \
+		else                                                                                         \
+			real_##name(EIGHT(at, 0), EIGHT(at, 8), EIGHT(at, 16), EIGHT(at, 24), EIGHT(at, 32), \
+				    EIGHT(at, 40), EIGHT(at, 48), EIGHT(at, 56));                            \
+		got(local, since, RING_LOCK_DOACROSS, NULL, CALLER, SHIM_SITE_ORDERED);                      \
+	}
+
+DOACROSS_WAIT(GOMP_doacross_wait, long)
+DOACROSS_WAIT(GOMP_doacross_ull_wait, unsigned long long)
+
 EXPORT int omp_get_num_threads(void)
 {
-	struct shim_local *local = shim__here();
 	REAL(omp_get_num_threads, int, void);
+	struct shim_local *local = runtime__here(to);
 
 	if (local)
 		SHIM_EVENT(local, SHIM_STATIC_SHARE, shim__site(CALLER, SHIM_SITE_SHARE), 0);

@@ -68,8 +68,8 @@ static void put_reductions(struct shim_local *local, const void *caller, const v
 #define NEXT(name, T)                                                                                        \
 	EXPORT bool GOMP_loop_##name##_next(T *lower, T *upper)                                              \
 	{                                                                                                    \
-		struct shim_local *local = shim__here();                                                     \
 		REAL(GOMP_loop_##name##_next, bool, T *, T *);                                               \
+		struct shim_local *local = runtime__here(to);                                                \
                                                                                                              \
 		if (!local)                                                                                  \
 			return real_GOMP_loop_##name##_next(lower, upper);                                   \
@@ -81,8 +81,8 @@ static void put_reductions(struct shim_local *local, const void *caller, const v
 	EXPORT bool GOMP_loop_##name##_start(long start, long end, long step, long chunk, long *lower,       \
 					     long *upper)                                                    \
 	{                                                                                                    \
-		struct shim_local *local = shim__here();                                                     \
 		REAL(GOMP_loop_##name##_start, bool, long, long, long, long, long *, long *);                \
+		struct shim_local *local = runtime__here(to);                                                \
                                                                                                              \
 		if (local)                                                                                   \
 			put_loop(local, CALLER, arg, (uint64_t)start, (uint64_t)end, (uint64_t)step,         \
@@ -92,8 +92,8 @@ static void put_reductions(struct shim_local *local, const void *caller, const v
 	EXPORT bool GOMP_loop_ull_##name##_start(bool up, ull start, ull end, ull step, ull chunk,           \
 						 ull *lower, ull *upper)                                     \
 	{                                                                                                    \
-		struct shim_local *local = shim__here();                                                     \
 		REAL(GOMP_loop_ull_##name##_start, bool, bool, ull, ull, ull, ull, ull *, ull *);            \
+		struct shim_local *local = runtime__here(to);                                                \
                                                                                                              \
 		if (local)                                                                                   \
 			put_loop(local, CALLER, (arg) | RING_LOOP_UNSIGNED, start, end, step, chunk);        \
@@ -105,8 +105,8 @@ static void put_reductions(struct shim_local *local, const void *caller, const v
 #define RUNTIME_START(name, arg)                                                                             \
 	EXPORT bool GOMP_loop_##name##_start(long start, long end, long step, long *lower, long *upper)      \
 	{                                                                                                    \
-		struct shim_local *local = shim__here();                                                     \
 		REAL(GOMP_loop_##name##_start, bool, long, long, long, long *, long *);                      \
+		struct shim_local *local = runtime__here(to);                                                \
                                                                                                              \
 		if (local)                                                                                   \
 			put_loop(local, CALLER, RING_LOOP_RUNTIME | (arg), (uint64_t)start, (uint64_t)end,   \
@@ -116,8 +116,8 @@ static void put_reductions(struct shim_local *local, const void *caller, const v
 	EXPORT bool GOMP_loop_ull_##name##_start(bool up, ull start, ull end, ull step, ull *lower,          \
 						 ull *upper)                                                 \
 	{                                                                                                    \
-		struct shim_local *local = shim__here();                                                     \
 		REAL(GOMP_loop_ull_##name##_start, bool, bool, ull, ull, ull, ull *, ull *);                 \
+		struct shim_local *local = runtime__here(to);                                                \
                                                                                                              \
 		if (local)                                                                                   \
 			put_loop(local, CALLER, RING_LOOP_RUNTIME | RING_LOOP_UNSIGNED | (arg), start, end,  \
@@ -145,10 +145,10 @@ RUNTIME_START(ordered_runtime, RING_LOOP_ORDERED)
 	EXPORT bool GOMP_loop_##name(long start, long end, long step, long schedule, long chunk,             \
 				     long *lower, long *upper, uintptr_t *reductions, void **memory)         \
 	{                                                                                                    \
-		struct shim_local *local = shim__here();                                                     \
-		bool any;                                                                                    \
 		REAL(GOMP_loop_##name, bool, long, long, long, long, long, long *, long *, uintptr_t *,      \
 		     void **);                                                                               \
+		struct shim_local *local = runtime__here(to);                                                \
+		bool any;                                                                                    \
                                                                                                              \
 		if (local)                                                                                   \
 			put_reductions(local, CALLER, reductions);                                           \
@@ -162,10 +162,10 @@ RUNTIME_START(ordered_runtime, RING_LOOP_ORDERED)
 	EXPORT bool GOMP_loop_ull_##name(bool up, ull start, ull end, ull step, long schedule, ull chunk,    \
 					 ull *lower, ull *upper, uintptr_t *reductions, void **memory)       \
 	{                                                                                                    \
-		struct shim_local *local = shim__here();                                                     \
-		bool any;                                                                                    \
 		REAL(GOMP_loop_ull_##name, bool, bool, ull, ull, ull, long, ull, ull *, ull *, uintptr_t *,  \
 		     void **);                                                                               \
+		struct shim_local *local = runtime__here(to);                                                \
+		bool any;                                                                                    \
                                                                                                              \
 		if (local)                                                                                   \
 			put_reductions(local, CALLER, reductions);                                           \
@@ -184,9 +184,10 @@ GENERAL_START(ordered_start, RING_LOOP_ORDERED)
 	EXPORT bool GOMP_loop_##prefix##doacross_##name##_start(unsigned count, T *counts, T chunk,          \
 								T *lower, T *upper)                          \
 	{                                                                                                    \
-		struct shim_local *local = shim__here();                                                     \
 		REAL(GOMP_loop_##prefix##doacross_##name##_start, bool, unsigned, T *, T, T *, T *);         \
+		struct shim_local *local = runtime__here(to);                                                \
                                                                                                              \
+		gomp__doacross(count);                                                                       \
 		if (local)                                                                                   \
 			put_loop(local, CALLER, RING_LOOP_DOACROSS | (arg), 0, (uint64_t)counts[0], 1,       \
 				 (uint64_t)chunk);                                                           \
@@ -205,9 +206,10 @@ DOACROSS(ull_, guided, ull, RING_LOOP_GUIDED | RING_LOOP_UNSIGNED)
 	EXPORT bool GOMP_loop_##prefix##doacross_runtime_start(unsigned count, T *counts, T *lower,          \
 							       T *upper)                                     \
 	{                                                                                                    \
-		struct shim_local *local = shim__here();                                                     \
 		REAL(GOMP_loop_##prefix##doacross_runtime_start, bool, unsigned, T *, T *, T *);             \
+		struct shim_local *local = runtime__here(to);                                                \
                                                                                                              \
+		gomp__doacross(count);                                                                       \
 		if (local)                                                                                   \
 			put_loop(local, CALLER, RING_LOOP_RUNTIME | RING_LOOP_DOACROSS | (arg), 0,           \
 				 (uint64_t)counts[0], 1, 0);                                                 \
@@ -217,11 +219,12 @@ DOACROSS(ull_, guided, ull, RING_LOOP_GUIDED | RING_LOOP_UNSIGNED)
 						       T *lower, T *upper, uintptr_t *reductions,            \
 						       void **memory)                                        \
 	{                                                                                                    \
-		struct shim_local *local = shim__here();                                                     \
-		bool any;                                                                                    \
 		REAL(GOMP_loop_##prefix##doacross_start, bool, unsigned, T *, long, T, T *, T *,             \
 		     uintptr_t *, void **);                                                                  \
+		struct shim_local *local = runtime__here(to);                                                \
+		bool any;                                                                                    \
                                                                                                              \
+		gomp__doacross(count);                                                                       \
 		if (local)                                                                                   \
 			put_reductions(local, CALLER, reductions);                                           \
 		if (local && lower)                                                                          \
@@ -237,8 +240,8 @@ GENERAL_DOACROSS(ull_, ull, RING_LOOP_UNSIGNED)
 
 EXPORT void GOMP_loop_end(void)
 {
-	struct shim_local *local = shim__here();
 	REAL(GOMP_loop_end, void, void);
+	struct shim_local *local = runtime__here(to);
 
 	if (local)
 		SHIM_EVENT(local, SHIM_LOOP_END, 0, 0);
@@ -249,9 +252,9 @@ EXPORT void GOMP_loop_end(void)
 
 EXPORT bool GOMP_loop_end_cancel(void)
 {
-	struct shim_local *local = shim__here();
-	bool cancelled;
 	REAL(GOMP_loop_end_cancel, bool, void);
+	struct shim_local *local = runtime__here(to);
+	bool cancelled;
 
 	if (local)
 		SHIM_EVENT(local, SHIM_LOOP_END, 0, 0);
@@ -263,8 +266,8 @@ EXPORT bool GOMP_loop_end_cancel(void)
 
 EXPORT void GOMP_loop_end_nowait(void)
 {
-	struct shim_local *local = shim__here();
 	REAL(GOMP_loop_end_nowait, void, void);
+	struct shim_local *local = runtime__here(to);
 
 	if (local)
 		SHIM_EVENT(local, SHIM_LOOP_END, 0, 0);

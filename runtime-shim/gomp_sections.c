@@ -13,8 +13,8 @@ static unsigned section(struct shim_local *local, unsigned number)
 
 EXPORT unsigned GOMP_sections_start(unsigned count)
 {
-	struct shim_local *local = shim__here();
 	REAL(GOMP_sections_start, unsigned, unsigned);
+	struct shim_local *local = runtime__here(to);
 
 	if (local)
 		SHIM_EVENT1(local, SHIM_SECTIONS_BEGIN, shim__site(CALLER, SHIM_SITE_SECTIONS), 0, count);
@@ -23,8 +23,8 @@ EXPORT unsigned GOMP_sections_start(unsigned count)
 
 EXPORT unsigned GOMP_sections2_start(unsigned count, uintptr_t *reductions, void **memory)
 {
-	struct shim_local *local = shim__here();
 	REAL(GOMP_sections2_start, unsigned, unsigned, uintptr_t *, void **);
+	struct shim_local *local = runtime__here(to);
 
 	if (local && reductions)
 		SHIM_EVENT(local, SHIM_GROUP_BEGIN, shim__site(CALLER, SHIM_SITE_TASKGROUP), 0);
@@ -35,8 +35,8 @@ EXPORT unsigned GOMP_sections2_start(unsigned count, uintptr_t *reductions, void
 
 EXPORT unsigned GOMP_sections_next(void)
 {
-	struct shim_local *local = shim__here();
 	REAL(GOMP_sections_next, unsigned, void);
+	struct shim_local *local = runtime__here(to);
 
 	if (local)
 		SHIM_EVENT(local, SHIM_SECTION_NEXT, 0, 0);
@@ -45,8 +45,8 @@ EXPORT unsigned GOMP_sections_next(void)
 
 EXPORT void GOMP_sections_end(void)
 {
-	struct shim_local *local = shim__here();
 	REAL(GOMP_sections_end, void, void);
+	struct shim_local *local = runtime__here(to);
 
 	if (local)
 		SHIM_EVENT(local, SHIM_SECTIONS_END, 0, 0);
@@ -57,9 +57,9 @@ EXPORT void GOMP_sections_end(void)
 
 EXPORT bool GOMP_sections_end_cancel(void)
 {
-	struct shim_local *local = shim__here();
-	bool cancelled;
 	REAL(GOMP_sections_end_cancel, bool, void);
+	struct shim_local *local = runtime__here(to);
+	bool cancelled;
 
 	if (local)
 		SHIM_EVENT(local, SHIM_SECTIONS_END, 0, 0);
@@ -71,8 +71,8 @@ EXPORT bool GOMP_sections_end_cancel(void)
 
 EXPORT void GOMP_sections_end_nowait(void)
 {
-	struct shim_local *local = shim__here();
 	REAL(GOMP_sections_end_nowait, void, void);
+	struct shim_local *local = runtime__here(to);
 
 	if (local)
 		SHIM_EVENT(local, SHIM_SECTIONS_END, 0, 0);
@@ -81,9 +81,9 @@ EXPORT void GOMP_sections_end_nowait(void)
 
 EXPORT bool GOMP_single_start(void)
 {
-	struct shim_local *local = shim__here();
-	bool won;
 	REAL(GOMP_single_start, bool, void);
+	struct shim_local *local = runtime__here(to);
+	bool won;
 
 	won = real_GOMP_single_start();
 	if (local)
@@ -94,10 +94,10 @@ EXPORT bool GOMP_single_start(void)
 /* NULL: this thread executes it. The others wait in here for what it leaves them. */
 EXPORT void *GOMP_single_copy_start(void)
 {
-	struct shim_local *local = shim__here();
+	REAL(GOMP_single_copy_start, void *, void);
+	struct shim_local *local = runtime__here(to);
 	uint64_t since;
 	void *data;
-	REAL(GOMP_single_copy_start, void *, void);
 
 	since = local ? shim__ticks() : 0;
 	data = real_GOMP_single_copy_start();
@@ -115,8 +115,8 @@ EXPORT void *GOMP_single_copy_start(void)
 
 EXPORT void GOMP_single_copy_end(void *data)
 {
-	struct shim_local *local = shim__here();
 	REAL(GOMP_single_copy_end, void, void *);
+	struct shim_local *local = runtime__here(to);
 
 	if (local)
 		SHIM_EVENT(local, SHIM_SINGLE_END, 0, 0);
@@ -127,8 +127,8 @@ EXPORT void GOMP_single_copy_end(void *data)
 
 EXPORT void GOMP_scope_start(uintptr_t *reductions)
 {
-	struct shim_local *local = shim__here();
 	REAL(GOMP_scope_start, void, uintptr_t *);
+	struct shim_local *local = runtime__here(to);
 
 	if (local)
 		SHIM_EVENT(local, SHIM_GROUP_BEGIN, shim__site(CALLER, SHIM_SITE_TASKGROUP), 0);

@@ -100,7 +100,7 @@ static void body(void *block)
 }
 
 /* How many tasks the runtime will make of so many iterations. */
-static ull count_tasks(ull iterations, unsigned flags, unsigned long tasks)
+static ull count_tasks(const struct runtime *runtime, ull iterations, unsigned flags, unsigned long tasks)
 {
 	if (flags & GOMP_GRAINSIZE) {
 		ull grains = tasks ? iterations / tasks : iterations;
@@ -110,21 +110,23 @@ static ull count_tasks(ull iterations, unsigned flags, unsigned long tasks)
 		return grains ? grains : 1;
 	}
 	if (!tasks)
-		tasks = gomp__threads();
+		tasks = runtime__ask(runtime, RUNTIME_THREADS);
 	return tasks < iterations ? tasks : iterations;
 }
 
-static bool runs_at_once(ull iterations, unsigned flags, unsigned long tasks)
+static bool runs_at_once(const struct runtime *runtime, ull iterations, unsigned flags, unsigned long tasks)
 {
-	return !(flags & GOMP_IF) || !gomp__level() || gomp__in_final() ||
-	       count_tasks(iterations, flags, tasks) > DEFERRED_MAX * (ull)gomp__threads();
+	return !(flags & GOMP_IF) || !runtime__ask(runtime, RUNTIME_LEVEL) ||
+	       runtime__ask(runtime, RUNTIME_IN_FINAL) ||
+	       count_tasks(runtime, iterations, flags, tasks) >
+		       DEFERRED_MAX * (ull)runtime__ask(runtime, RUNTIME_THREADS);
 }
 
 /* Records the begin; false: nobody wants to know. */
-static bool begin(struct taskloop *loop, body_fn fn, void *data, copy_fn copier, unsigned flags,
-		  uint64_t step, const void *caller)
+static bool begin(struct taskloop *loop, const struct binding *to, body_fn fn, void *data, copy_fn copier,
+		  unsigned flags, uint64_t step, const void *caller)
 {
-	struct shim_local *local = shim__here();
+	struct shim_local *local = runtime__here(to);
 	uint32_t arg = (flags & GOMP_LOW_FLAGS) | RING_TASK_OF_TASKLOOP |
 		       (flags & GOMP_NOGROUP ? RING_TASK_NOGROUP : 0);
 
@@ -164,17 +166,17 @@ static void end(struct taskloop *loop)
 	EXPORT void name(body_fn fn, void *data, copy_fn copier, long size, long align, unsigned flags,      \
 			 unsigned long tasks, int priority, T start, T end_, T step)                         \
 	{                                                                                                    \
-		struct taskloop loop;                                                                        \
-		void *block = &loop;                                                                         \
 		REAL(name, void, body_fn, void *, copy_fn, long, long, unsigned, unsigned long, int, T, T,   \
 		     T);                                                                                     \
+		struct taskloop loop;                                                                        \
+		void *block = &loop;                                                                         \
                                                                                                              \
-		if (!begin(&loop, fn, data, copier, flags, (uint64_t)step, CALLER)) {                        \
+		if (!begin(&loop, to, fn, data, copier, flags, (uint64_t)step, CALLER)) {                    \
 			real_##name(fn, data, copier, size, align, flags, tasks, priority, start, end_,      \
 				    step);                                                                   \
 			return;                                                                              \
 		}                                                                                            \
-		loop.at_once = runs_at_once(iterations, flags, tasks);                                       \
+		loop.at_once = runs_at_once(to->runtime, iterations, flags, tasks);                          \
 		size = gomp__lay_out(&loop.call, size, &align);                                              \
 		if (loop.at_once && !copier) {                                                               \
 			block = alloca((size_t)(size + align));                                              \

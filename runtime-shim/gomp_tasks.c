@@ -86,10 +86,10 @@ static void body(void *block)
 EXPORT void GOMP_task(body_fn fn, void *data, copy_fn copier, long size, long align, bool deferrable,
 		      unsigned flags, void **depend, int priority, void *detach)
 {
-	struct call call;
 	REAL(GOMP_task, void, body_fn, void *, copy_fn, long, long, bool, unsigned, void **, int, void *);
+	struct call call;
 
-	call.local = shim__here();
+	call.local = runtime__here(to);
 	if (!call.local) {
 		real_GOMP_task(fn, data, copier, size, align, deferrable, flags, depend, priority, detach);
 		return;
@@ -117,8 +117,8 @@ EXPORT void GOMP_task(body_fn fn, void *data, copy_fn copier, long size, long al
 
 EXPORT void omp_fulfill_event(uintptr_t event)
 {
-	struct shim_local *local = shim__here();
 	REAL(omp_fulfill_event, void, uintptr_t);
+	struct shim_local *local = runtime__here(to);
 
 	if (local)
 		SHIM_EVENT1(local, SHIM_TASK_FULFILL, 0, 0, event);

@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Parallel regions, their members, the regions of combined loops and sections, leagues on the host. */
-#include "runtime-shim/gomp.h"
-
-typedef void (*body_fn)(void *);
-
-/* Handed to the members instead of the program's data, whose first word says what is reduced. */
-struct region {
-	void *reductions;
-	body_fn fn;
-	void *data;
-	uint64_t team;
-};
+#include "runtime-shim/gomp_team.h"
 
 /* Multiples of 64, as addresses of teams would be. */
 static uint64_t next_team(void)
@@ -20,36 +10,41 @@ static uint64_t next_team(void)
 	return __atomic_add_fetch(&last, 64, __ATOMIC_RELAXED);
 }
 
-static void member(void *argument)
+void gomp__begin_member(struct shim_local *local, const struct region *region, unsigned number)
+{
+	SHIM_EVENT2(local, SHIM_MEMBER_BEGIN,
+		    shim__site((const void *)(uintptr_t)region->fn, SHIM_SITE_MEMBER_BODY), 0, region->team,
+		    number);
+}
+
+void gomp__member(void *argument)
 {
 	const struct region *region = argument;
 	struct shim_local *local = shim__here();
 
 	if (local)
-		SHIM_EVENT2(local, SHIM_MEMBER_BEGIN,
-			    shim__site((const void *)(uintptr_t)region->fn, SHIM_SITE_MEMBER_BODY), 0,
-			    region->team, gomp__thread_number());
+		gomp__begin_member(local, region, runtime__ask(region->runtime, RUNTIME_THREAD_NUMBER));
 	region->fn(region->data);
 	if (local)
 		SHIM_EVENT(local, SHIM_WAIT_BEGIN, 0, RING_WAIT_REGION_END);
 }
 
-static struct shim_local *begin(struct region *region, body_fn fn, void *data, unsigned threads,
-				const void *caller)
+struct shim_local *gomp__begin_region(struct region *region, const struct binding *to, body_fn fn, void *data,
+				      unsigned threads, const void *caller)
 {
-	struct shim_local *local = shim__here();
+	struct shim_local *local = runtime__here(to);
 	uint32_t outermost;
 
 	if (!local)
 		return NULL;
-	*region = (struct region){.fn = fn, .data = data, .team = next_team()};
-	outermost = gomp__level() ? 0 : RING_REGION_OUTERMOST;
+	*region = (struct region){.fn = fn, .data = data, .runtime = to->runtime, .team = next_team()};
+	outermost = runtime__ask(to->runtime, RUNTIME_LEVEL) ? 0 : RING_REGION_OUTERMOST;
 	SHIM_EVENT2(local, SHIM_REGION_BEGIN, shim__site(caller, SHIM_SITE_PARALLEL), 0,
 		    (threads & RING_REGION_THREADS) | outermost, (uint64_t)(uintptr_t)fn);
 	return local;
 }
 
-static void end(struct shim_local *local)
+void gomp__end_region(struct shim_local *local)
 {
 	SHIM_EVENT(local, SHIM_WAIT_END, 0, RING_WAIT_REGION_END);
 	SHIM_EVENT(local, SHIM_REGION_END, 0, 0);
@@ -57,55 +52,69 @@ static void end(struct shim_local *local)
 
 EXPORT void GOMP_parallel(body_fn fn, void *data, unsigned threads, unsigned flags)
 {
-	struct region region;
-	struct shim_local *local = begin(&region, fn, data, threads, CALLER);
 	REAL(GOMP_parallel, void, body_fn, void *, unsigned, unsigned);
+	struct region region;
+	struct shim_local *local = gomp__begin_region(&region, to, fn, data, threads, CALLER);
 
 	if (!local) {
 		real_GOMP_parallel(fn, data, threads, flags);
 		return;
 	}
-	real_GOMP_parallel(member, &region, threads, flags);
-	end(local);
+	real_GOMP_parallel(gomp__member, &region, threads, flags);
+	gomp__end_region(local);
 }
 
 EXPORT unsigned GOMP_parallel_reductions(body_fn fn, void *data, unsigned threads, unsigned flags)
 {
-	struct region region;
-	struct shim_local *local = begin(&region, fn, data, threads, CALLER);
 	REAL(GOMP_parallel_reductions, unsigned, body_fn, void *, unsigned, unsigned);
+	struct region region;
+	struct shim_local *local = gomp__begin_region(&region, to, fn, data, threads, CALLER);
 
 	if (!local)
 		return real_GOMP_parallel_reductions(fn, data, threads, flags);
 	region.reductions = *(void **)data;
-	threads = real_GOMP_parallel_reductions(member, &region, threads, flags);
-	end(local);
+	threads = real_GOMP_parallel_reductions(gomp__member, &region, threads, flags);
+	gomp__end_region(local);
 	return threads;
 }
 
-static void put_loop(struct shim_local *local, uint32_t schedule, long start, long end, long step, long chunk)
+void gomp__put_region_loop(uint32_t schedule, long start, long end, long step, long chunk)
 {
+	struct shim_local *local = shim__here();
+
+	if (!local)
+		return;
 	SHIM_EVENT3(local, SHIM_LOOP_BEGIN, 0, 0, schedule | RING_LOOP_OF_REGION | RING_LOOP_UPPER_EXCLUSIVE,
 		    (uint64_t)start, (uint64_t)end);
 	SHIM_EVENT2(local, SHIM_LOOP_PARAMS, 0, 0, (uint64_t)step, (uint64_t)chunk);
+}
+
+void gomp__put_region_sections(const void *caller, unsigned count)
+{
+	struct shim_local *local = shim__here();
+
+	if (local)
+		SHIM_EVENT1(local, SHIM_SECTIONS_BEGIN, shim__site(caller, SHIM_SITE_SECTIONS), 0,
+			    count | RING_SECTIONS_OF_REGION);
 }
 
 #define PARALLEL_LOOP(name, schedule)                                                                        \
 	EXPORT void GOMP_parallel_loop_##name(body_fn fn, void *data, unsigned threads, long start,          \
 					      long end_, long step, long chunk, unsigned flags)              \
 	{                                                                                                    \
-		struct region region;                                                                        \
-		struct shim_local *local = begin(&region, fn, data, threads, CALLER);                        \
 		REAL(GOMP_parallel_loop_##name, void, body_fn, void *, unsigned, long, long, long, long,     \
 		     unsigned);                                                                              \
+		struct region region;                                                                        \
+		struct shim_local *local = gomp__begin_region(&region, to, fn, data, threads, CALLER);       \
                                                                                                              \
 		if (!local) {                                                                                \
 			real_GOMP_parallel_loop_##name(fn, data, threads, start, end_, step, chunk, flags);  \
 			return;                                                                              \
 		}                                                                                            \
-		put_loop(local, schedule, start, end_, step, chunk);                                         \
-		real_GOMP_parallel_loop_##name(member, &region, threads, start, end_, step, chunk, flags);   \
-		end(local);                                                                                  \
+		gomp__put_region_loop(schedule, start, end_, step, chunk);                                   \
+		real_GOMP_parallel_loop_##name(gomp__member, &region, threads, start, end_, step, chunk,     \
+					       flags);                                                       \
+		gomp__end_region(local);                                                                     \
 	}
 
 PARALLEL_LOOP(static, RING_LOOP_STATIC)
@@ -118,18 +127,18 @@ PARALLEL_LOOP(nonmonotonic_guided, RING_LOOP_GUIDED | RING_LOOP_NONMONOTONIC)
 	EXPORT void GOMP_parallel_loop_##name(body_fn fn, void *data, unsigned threads, long start,          \
 					      long end_, long step, unsigned flags)                          \
 	{                                                                                                    \
-		struct region region;                                                                        \
-		struct shim_local *local = begin(&region, fn, data, threads, CALLER);                        \
 		REAL(GOMP_parallel_loop_##name, void, body_fn, void *, unsigned, long, long, long,           \
 		     unsigned);                                                                              \
+		struct region region;                                                                        \
+		struct shim_local *local = gomp__begin_region(&region, to, fn, data, threads, CALLER);       \
                                                                                                              \
 		if (!local) {                                                                                \
 			real_GOMP_parallel_loop_##name(fn, data, threads, start, end_, step, flags);         \
 			return;                                                                              \
 		}                                                                                            \
-		put_loop(local, RING_LOOP_RUNTIME | (bits), start, end_, step, 0);                           \
-		real_GOMP_parallel_loop_##name(member, &region, threads, start, end_, step, flags);          \
-		end(local);                                                                                  \
+		gomp__put_region_loop(RING_LOOP_RUNTIME | (bits), start, end_, step, 0);                     \
+		real_GOMP_parallel_loop_##name(gomp__member, &region, threads, start, end_, step, flags);    \
+		gomp__end_region(local);                                                                     \
 	}
 
 PARALLEL_RUNTIME_LOOP(runtime, 0)
@@ -138,24 +147,24 @@ PARALLEL_RUNTIME_LOOP(maybe_nonmonotonic_runtime, 0)
 
 EXPORT void GOMP_parallel_sections(body_fn fn, void *data, unsigned threads, unsigned count, unsigned flags)
 {
-	struct region region;
-	struct shim_local *local = begin(&region, fn, data, threads, CALLER);
 	REAL(GOMP_parallel_sections, void, body_fn, void *, unsigned, unsigned, unsigned);
+	struct region region;
+	struct shim_local *local = gomp__begin_region(&region, to, fn, data, threads, CALLER);
 
 	if (!local) {
 		real_GOMP_parallel_sections(fn, data, threads, count, flags);
 		return;
 	}
-	SHIM_EVENT1(local, SHIM_SECTIONS_BEGIN, shim__site(CALLER, SHIM_SITE_SECTIONS), 0,
-		    count | RING_SECTIONS_OF_REGION);
-	real_GOMP_parallel_sections(member, &region, threads, count, flags);
-	end(local);
+	gomp__put_region_sections(CALLER, count);
+	real_GOMP_parallel_sections(gomp__member, &region, threads, count, flags);
+	gomp__end_region(local);
 }
 
 /* A league on the host: its teams take turns on the thread. */
 struct league {
 	body_fn fn;
 	void *data;
+	const struct runtime *runtime;
 	uint64_t number;
 	bool begun;
 };
@@ -166,11 +175,13 @@ static void team(void *argument)
 	struct shim_local *local = shim__here();
 
 	if (local && !league->begun) {
-		SHIM_EVENT2(local, SHIM_TEAM_START, 0, 0, league->number, gomp__teams());
+		SHIM_EVENT2(local, SHIM_TEAM_START, 0, 0, league->number,
+			    runtime__ask(league->runtime, RUNTIME_TEAMS));
 		league->begun = true;
 	}
 	if (local)
-		SHIM_EVENT1(local, SHIM_TEAM_STARTED, 0, 0, gomp__team_number());
+		SHIM_EVENT1(local, SHIM_TEAM_STARTED, 0, 0,
+			    runtime__ask(league->runtime, RUNTIME_TEAM_NUMBER));
 	league->fn(league->data);
 	if (!local)
 		return;
@@ -180,9 +191,9 @@ static void team(void *argument)
 
 EXPORT void GOMP_teams_reg(body_fn fn, void *data, unsigned teams, unsigned limit, unsigned flags)
 {
-	struct shim_local *local = shim__here();
-	struct league league = {.fn = fn, .data = data};
 	REAL(GOMP_teams_reg, void, body_fn, void *, unsigned, unsigned, unsigned);
+	struct shim_local *local = runtime__here(to);
+	struct league league = {.fn = fn, .data = data, .runtime = to->runtime};
 
 	if (!local) {
 		real_GOMP_teams_reg(fn, data, teams, limit, flags);

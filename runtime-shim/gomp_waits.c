@@ -4,8 +4,8 @@
 
 EXPORT void GOMP_taskwait(void)
 {
-	struct shim_local *local = shim__here();
 	REAL(GOMP_taskwait, void, void);
+	struct shim_local *local = runtime__here(to);
 
 	gomp__wait_begin(local, RING_WAIT_TASKWAIT, CALLER, SHIM_SITE_TASKWAIT);
 	real_GOMP_taskwait();
@@ -14,8 +14,8 @@ EXPORT void GOMP_taskwait(void)
 
 EXPORT void GOMP_taskwait_depend(void **depend)
 {
-	struct shim_local *local = shim__here();
 	REAL(GOMP_taskwait_depend, void, void **);
+	struct shim_local *local = runtime__here(to);
 
 	gomp__wait_begin(local, RING_WAIT_TASKWAIT_DEPEND, CALLER, SHIM_SITE_TASKWAIT);
 	if (local)
@@ -26,8 +26,8 @@ EXPORT void GOMP_taskwait_depend(void **depend)
 
 EXPORT void GOMP_taskyield(void)
 {
-	struct shim_local *local = shim__here();
 	REAL(GOMP_taskyield, void, void);
+	struct shim_local *local = runtime__here(to);
 
 	gomp__wait_begin(local, RING_WAIT_TASKYIELD, CALLER, SHIM_SITE_TASKYIELD);
 	real_GOMP_taskyield();
@@ -36,8 +36,8 @@ EXPORT void GOMP_taskyield(void)
 
 EXPORT void GOMP_taskgroup_start(void)
 {
-	struct shim_local *local = shim__here();
 	REAL(GOMP_taskgroup_start, void, void);
+	struct shim_local *local = runtime__here(to);
 
 	if (local)
 		SHIM_EVENT(local, SHIM_GROUP_BEGIN, shim__site(CALLER, SHIM_SITE_TASKGROUP), 0);
@@ -46,8 +46,8 @@ EXPORT void GOMP_taskgroup_start(void)
 
 EXPORT void GOMP_taskgroup_end(void)
 {
-	struct shim_local *local = shim__here();
 	REAL(GOMP_taskgroup_end, void, void);
+	struct shim_local *local = runtime__here(to);
 
 	gomp__wait_begin(local, RING_WAIT_TASKGROUP, CALLER, SHIM_SITE_TASKGROUP);
 	real_GOMP_taskgroup_end();
@@ -56,8 +56,8 @@ EXPORT void GOMP_taskgroup_end(void)
 
 EXPORT void GOMP_barrier(void)
 {
-	struct shim_local *local = shim__here();
 	REAL(GOMP_barrier, void, void);
+	struct shim_local *local = runtime__here(to);
 
 	gomp__wait_begin(local, RING_WAIT_BARRIER, CALLER, SHIM_SITE_BARRIER);
 	real_GOMP_barrier();
@@ -66,9 +66,9 @@ EXPORT void GOMP_barrier(void)
 
 EXPORT bool GOMP_barrier_cancel(void)
 {
-	struct shim_local *local = shim__here();
-	bool cancelled;
 	REAL(GOMP_barrier_cancel, bool, void);
+	struct shim_local *local = runtime__here(to);
+	bool cancelled;
 
 	gomp__wait_begin(local, RING_WAIT_BARRIER, CALLER, SHIM_SITE_BARRIER);
 	cancelled = real_GOMP_barrier_cancel();
@@ -77,9 +77,9 @@ EXPORT bool GOMP_barrier_cancel(void)
 }
 
 /* Only what is cancelled is told. */
-static bool put_cancel(bool cancelled, unsigned what, const void *caller)
+static bool put_cancel(const struct binding *to, bool cancelled, unsigned what, const void *caller)
 {
-	struct shim_local *local = cancelled ? shim__here() : NULL;
+	struct shim_local *local = cancelled ? runtime__here(to) : NULL;
 
 	if (local)
 		SHIM_EVENT(local, SHIM_CANCEL, shim__site(caller, SHIM_SITE_CANCEL), what);
@@ -90,13 +90,13 @@ EXPORT bool GOMP_cancel(int what, bool wanted)
 {
 	REAL(GOMP_cancel, bool, int, bool);
 
-	return put_cancel(real_GOMP_cancel(what, wanted), (unsigned)what | (wanted ? 0 : RING_CANCEL_POINT),
-			  CALLER);
+	return put_cancel(to, real_GOMP_cancel(what, wanted),
+			  (unsigned)what | (wanted ? 0 : RING_CANCEL_POINT), CALLER);
 }
 
 EXPORT bool GOMP_cancellation_point(int what)
 {
 	REAL(GOMP_cancellation_point, bool, int);
 
-	return put_cancel(real_GOMP_cancellation_point(what), (unsigned)what | RING_CANCEL_POINT, CALLER);
+	return put_cancel(to, real_GOMP_cancellation_point(what), (unsigned)what | RING_CANCEL_POINT, CALLER);
 }

@@ -157,6 +157,7 @@ uint64_t *shim__make_room(struct shim_local *local, uint64_t *ticks)
 	if (!wait_for_room(local, 9 + SHIM_WORDS_MAX)) {
 		local->lost++;
 		__atomic_store_n(&local->control->lost, local->lost, __ATOMIC_RELAXED);
+		__atomic_store_n(&local->control->missed, local->control->missed + 1, __ATOMIC_RELAXED);
 		return NULL;
 	}
 	*ticks = shim__ticks();

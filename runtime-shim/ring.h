@@ -113,6 +113,14 @@ static inline uint32_t shim__site(const void *address, uint32_t kind)
 	return address ? shim__new_site(entry) : 0;
 }
 
+/* Known to the compiler wherever the kind is a literal. */
+static inline bool shim__is_grain(uint64_t word)
+{
+	uint32_t kind = word & 63;
+
+	return kind == SHIM_TASK_CREATE || kind == SHIM_CHUNK_BEGIN || kind == SHIM_SECTION_BEGIN;
+}
+
 /* One event of 1 + count words; a literal count. */
 static inline __attribute__((always_inline)) void
 shim__put(struct shim_local *local, uint64_t word, unsigned count, uint64_t a, uint64_t b, uint64_t c)
@@ -136,6 +144,8 @@ shim__put(struct shim_local *local, uint64_t word, unsigned count, uint64_t a, u
 		to[(local->head + 3) & local->mask] = c;
 	local->ticks = ticks;
 	local->head += 1 + count;
+	if (shim__is_grain(word))
+		__atomic_store_n(&local->control->grains, local->control->grains + 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&local->control->head, local->head, __ATOMIC_RELEASE);
 }
 

@@ -63,7 +63,9 @@ enum ctl_exit profile__start(const char *socket, const struct profile_request *r
 		snprintf(why, 512, "the names of counters are no text in UTF-8");
 		return CTL_USAGE;
 	}
-	if (body && request->fast && json_object_set_new(body, "fast", json_true())) {
+	if (body && request->fast &&
+	    (json_object_set_new(body, "fast", json_true()) ||
+	     (request->lossless && json_object_set_new(body, "lossless", json_true())))) {
 		json_decref(body);
 		body = NULL;
 	}

@@ -28,11 +28,15 @@ struct profile_request {
 	unsigned int sample_hz; /* 0: no samples */
 	bool samples_only;	/* tasks and loops are not recorded */
 	bool fast;		/* they are from inside of the process */
+	bool lossless;		/* which waits when graind is behind */
 };
 
 #define CTL_FAST_HELP                                                                                        \
 	"Record from inside of the program (libgrainshim.so): for tasks and chunks of microseconds, at a "   \
 	"hundredth of the cost"
+
+#define CTL_LOSSLESS_HELP                                                                                    \
+	"With --fast: a thread whose ring is full waits for graind instead of counting what is lost"
 
 #define PROFILE_OPTIONS                                                                                      \
 	{"counters", 'c', "NAMES", 0, CTL_COUNTERS_HELP, 0},                                                 \

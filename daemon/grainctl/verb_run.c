@@ -26,6 +26,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'f':
 		options->request.fast = true;
 		return 0;
+	case 'l':
+		options->request.lossless = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (options->request.lossless && !options->request.fast)
+			argp_error(state, "--lossless goes with --fast: probes cannot wait");
+		return 0;
 	case ARGP_KEY_ARG:
 		options->argv = state->argv + state->next - 1;
 		state->next = state->argc;
@@ -230,6 +237,7 @@ int verb__run(struct ctl *ctl, int argc, char **argv)
 	static const struct argp_option option_list[] = {
 		PROFILE_OPTIONS,
 		{"fast", 'f', NULL, 0, CTL_FAST_HELP, 0},
+		{"lossless", 'l', NULL, 0, CTL_LOSSLESS_HELP, 0},
 		{0},
 	};
 	static const struct argp argp = {

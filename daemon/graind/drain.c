@@ -89,11 +89,13 @@ static void show(struct job_view *view, const void *ctx)
 	double seconds = (double)(shown->now_ns - shown->start_ns) / 1e9;
 
 	view->events = shown->counts->events;
-	view->grains = shown->counts->grains;
+	view->grains = shown->counts->grains + shown->counts->inside.grains;
 	view->lost = shown->lost;
 	view->events_per_s = shown->events_per_s;
 	if (shown->counts->largest_team)
 		view->threads = shown->counts->largest_team;
+	else if (shown->counts->inside.threads)
+		view->threads = shown->counts->inside.threads;
 	if (seconds > 0 && view->ns_per_event > 0)
 		view->overhead_percent = 100 * (double)view->events * view->ns_per_event / 1e9 / seconds /
 					 (view->threads ? view->threads : 1);
@@ -107,7 +109,7 @@ void drain_pace__show(struct drain_pace *pace, const struct recorder *recorder, 
 	size_t causes = drain__losses(capture, before, shown.counts, losses);
 	uint64_t since;
 
-	shown.lost = shown.counts->lost_reported + recorder__dropped(recorder);
+	shown.lost = shown.counts->lost_reported + shown.counts->inside.lost + recorder__dropped(recorder);
 	for (size_t i = 0; i < causes; i++)
 		shown.lost += losses[i].count;
 	shown.now_ns = job__now_ns();

@@ -37,6 +37,7 @@ struct job {
 	unsigned int sample_hz;	      /* 0: no samples */
 	bool samples_only;	      /* no runtime is probed */
 	bool fast;		      /* none, because the process tells by itself (libgrainshim) */
+	bool lossless;		      /* and waits when its rings are full */
 	struct process process;
 	/* Under the registry's lock. */
 	enum job_reason stop; /* wanted by a request */

@@ -108,6 +108,8 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	else if (request->fast && (request->samples_only || !request->pid || request->counters))
 		error = failure__set(failure, 400,
 				     "\"fast\":true goes with a pid, with tasks and without counters");
+	else if (request->lossless && !request->fast)
+		error = failure__set(failure, 400, "\"lossless\":true goes with \"fast\":true");
 	else if (!request->pid && request->peer != 0)
 		error = failure__set(failure, 403, "only root may profile every process; give a pid");
 	if (!error && request->pid)
@@ -130,6 +132,7 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	job->sample_hz = request->sample_hz;
 	job->samples_only = request->samples_only;
 	job->fast = request->fast;
+	job->lossless = request->lossless;
 	job->awaited = true;
 	pthread_mutex_lock(&jobs->lock);
 	error = job__start_thread(request->pid ? job_run__thread : session__thread, job);

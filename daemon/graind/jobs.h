@@ -46,6 +46,7 @@ struct job_request {
 	unsigned int sample_hz; /* 0: no samples */
 	bool samples_only;	/* tasks and loops are not recorded */
 	bool fast;		/* they are by libgrainshim, from inside of the process */
+	bool lossless;		/* whose threads wait when their rings are full */
 };
 
 /* These return 0, or -1 with *failure set. */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define SYMBOLIZE_SECONDS 30
-#define SHIM_CAUSES 3
+#define SHIM_CAUSES 4
 
 struct member *member__of(struct job *job)
 {
@@ -180,17 +180,26 @@ static void *finish(void *argument)
 /* All that the process has written by now. */
 static void end_shim(struct member *member, struct shim_losses *losses)
 {
+	struct inside_counts counts;
+
 	shim_rings__disable(member->shim);
 	/* Threads that had passed the switch may still be writing. */
 	nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	if (member->recorder)
 		while (shim_rings__drain(member->shim, member->recorder) > 0)
 			;
-	if (member->recorder)
+	if (member->recorder) {
+		shim_rings__counts(member->shim, &counts);
+		recorder__inside(member->recorder, &counts);
 		recorder__cost(member->recorder, shim_rings__ns_per_event(member->shim));
+	}
 	shim_rings__losses(member->shim, losses);
 	shim_rings__free(member->shim);
 	member->shim = NULL;
+	if (losses->stopped)
+		member__note(member, "its rings were full for three seconds, or it ended its recording by "
+				     "itself: what it did "
+				     "after that is missing");
 }
 
 void member__close(struct member *member, enum job_reason reason, const struct capture *capture,
@@ -226,6 +235,7 @@ void member__close(struct member *member, enum job_reason reason, const struct c
 		ending->losses[ending->causes++] = (struct recorder_loss){"shim-ring-full", shim.full};
 		ending->losses[ending->causes++] = (struct recorder_loss){"shim-ring-broken", shim.broken};
 		ending->losses[ending->causes++] = (struct recorder_loss){"shim-no-ring", shim.unseated};
+		ending->losses[ending->causes++] = (struct recorder_loss){"shim-stopped", shim.stopped};
 		if (job__start_thread(finish, ending) == 0)
 			return;
 	}

@@ -282,6 +282,11 @@ void recorder__words(struct recorder *recorder, const struct trace_words_head *h
 	counts->last_ns = head->ns[1];
 }
 
+void recorder__inside(struct recorder *recorder, const struct inside_counts *counts)
+{
+	recorder->ring.counts.inside = *counts;
+}
+
 /* Files are opened while the process still leads to them. */
 static void look_at_new(struct recorder *recorder, const struct site_set *set, size_t *seen)
 {

@@ -49,6 +49,9 @@ void recorder__word_site(struct recorder *recorder, uint32_t number, uint64_t ad
 			 bool is_return, bool is_share);
 void recorder__words(struct recorder *recorder, const struct trace_words_head *head, const uint64_t *words);
 
+/* What its process says of the words so far. */
+void recorder__inside(struct recorder *recorder, const struct inside_counts *counts);
+
 /* What an event costs the process, once that is known. */
 void recorder__cost(struct recorder *recorder, double ns_per_event);
 

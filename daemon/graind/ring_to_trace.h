@@ -15,6 +15,12 @@
 
 struct ring_event;
 
+/* What a process that writes by itself says of that. */
+struct inside_counts {
+	uint64_t grains, lost;
+	uint32_t threads; /* at a time */
+};
+
 struct ring_counts {
 	uint64_t events;	/* handed to the trace */
 	uint64_t grains;	/* task creations, chunks and sections among them */
@@ -24,6 +30,7 @@ struct ring_counts {
 	uint64_t unknown;	/* of a kind that this program does not know, left out */
 	uint32_t largest_team;
 	uint64_t first_ns, last_ns;
+	struct inside_counts inside; /* not among those above */
 };
 
 struct ring_to_trace {

@@ -79,6 +79,7 @@ struct shim_rings {
 	uint32_t sites_seen;
 	uint64_t broken;
 	bool use_counter;
+	bool disabled, stopped; /* by us; by the process before */
 	double ticks_per_second;
 	uint64_t ticks, ns; /* of both clocks, when they were read last */
 	struct ring rings[THREADS];
@@ -216,7 +217,7 @@ static int hand_over(const struct shim_rings *rings, int memory)
 }
 
 /* The header, with how fast its clock goes. */
-static void start_clocks(struct shim_rings *rings)
+static void start_clocks(struct shim_rings *rings, bool lossless)
 {
 	const struct timespec while_ticking = {.tv_nsec = 1000000};
 	uint64_t ticks = 0, ns = 0;
@@ -232,12 +233,13 @@ static void start_clocks(struct shim_rings *rings)
 		.threads = THREADS,
 		.ring_words = RING_WORDS,
 		.clock = rings->use_counter ? SHIM_CLOCK_COUNTER : SHIM_CLOCK_MONOTONIC,
+		.lossless = lossless,
 		.ticks_per_second = (uint64_t)rings->ticks_per_second,
 		.enabled = 1,
 	};
 }
 
-int shim_rings__new(pid_t pid, int connection, struct shim_rings **out)
+int shim_rings__new(pid_t pid, int connection, bool lossless, struct shim_rings **out)
 {
 	struct shim_rings *rings = calloc(1, sizeof(*rings));
 	int memory = -1, error;
@@ -253,7 +255,7 @@ int shim_rings__new(pid_t pid, int connection, struct shim_rings **out)
 		shim_rings__free(rings);
 		return error;
 	}
-	start_clocks(rings);
+	start_clocks(rings, lossless);
 	error = hand_over(rings, memory);
 	close(memory);
 	if (error) {
@@ -266,6 +268,9 @@ int shim_rings__new(pid_t pid, int connection, struct shim_rings **out)
 
 void shim_rings__disable(struct shim_rings *rings)
 {
+	if (!rings->disabled)
+		rings->stopped = !__atomic_load_n(&rings->header->enabled, __ATOMIC_ACQUIRE);
+	rings->disabled = true;
 	__atomic_store_n(&rings->header->enabled, 0, __ATOMIC_RELEASE);
 }
 
@@ -451,11 +456,28 @@ void shim_rings__losses(const struct shim_rings *rings, struct shim_losses *out)
 {
 	*out = (struct shim_losses){
 		.broken = rings->broken,
+		.stopped = rings->stopped,
 		.unseated = __atomic_load_n(&rings->header->unseated, __ATOMIC_RELAXED),
 		.sites = __atomic_load_n(&rings->header->unnumbered, __ATOMIC_RELAXED),
 	};
 	for (uint32_t i = 0; i < THREADS; i++)
 		out->full += __atomic_load_n(&thread_at(rings, i)->lost, __ATOMIC_RELAXED);
+}
+
+void shim_rings__counts(const struct shim_rings *rings, struct inside_counts *out)
+{
+	uint32_t claimed = __atomic_load_n(&rings->header->claimed, __ATOMIC_RELAXED);
+
+	*out = (struct inside_counts){.threads = claimed < THREADS ? claimed : THREADS};
+	for (uint32_t i = 0; i < out->threads; i++) {
+		const struct shim_thread *thread = thread_at(rings, i);
+
+		out->grains += __atomic_load_n(&thread->grains, __ATOMIC_RELAXED);
+		out->lost += __atomic_load_n(&thread->missed, __ATOMIC_RELAXED);
+	}
+	/* JSON has no larger ones. */
+	out->grains &= INT64_MAX;
+	out->lost &= INT64_MAX;
 }
 
 double shim_rings__ns_per_event(const struct shim_rings *rings)

@@ -11,9 +11,11 @@
 
 struct shim_rings;
 
-/* Makes the memory and hands it over through `connection`, which is closed in the end; 0 or a negative errno.
+/*
+ * Makes the memory and hands it over through `connection`, which is closed in the end; 0 or a negative errno.
+ * `lossless`: a thread whose ring is full waits until it is drained.
  */
-int shim_rings__new(pid_t pid, int connection, struct shim_rings **out);
+int shim_rings__new(pid_t pid, int connection, bool lossless, struct shim_rings **out);
 /* Nothing more is written; what is there still can be drained. */
 void shim_rings__disable(struct shim_rings *rings);
 /* Accepts NULL. */
@@ -21,6 +23,9 @@ void shim_rings__free(struct shim_rings *rings);
 
 /* What has come since the last call; the number of words. */
 long shim_rings__drain(struct shim_rings *rings, struct recorder *recorder);
+
+/* What the process says of itself, for those who look at it while it runs. */
+void shim_rings__counts(const struct shim_rings *rings, struct inside_counts *out);
 
 /* What writing an event takes the process, as it says; 0: it says nothing that could be true. */
 double shim_rings__ns_per_event(const struct shim_rings *rings);
@@ -30,6 +35,7 @@ struct shim_losses {
 	uint64_t broken;   /* words that were overwritten or made up */
 	uint64_t unseated; /* threads for which there was no ring */
 	uint64_t sites;	   /* code addresses for which there was no number */
+	bool stopped;	   /* the process has ended its recording before it was told to */
 };
 void shim_rings__losses(const struct shim_rings *rings, struct shim_losses *out);
 

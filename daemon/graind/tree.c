@@ -449,6 +449,7 @@ int tree__open(struct tree *tree, struct job *job, struct failure *failure)
 	tree->ns_per_event = attachment.ns_per_event;
 	tree->samples_only = job->samples_only;
 	tree->fast = job->fast;
+	tree->lossless = job->lossless;
 	if (tree->fast)
 		shim_server__open();
 	error = watch__open(false, &tree->watch);

@@ -48,6 +48,7 @@ struct tree {
 	double ns_per_event;
 	bool samples_only;   /* no runtime is looked for: every process that is sampled gets a job */
 	bool fast;	     /* no libgomp either: its processes come to shim_server by themselves */
+	bool lossless;	     /* and wait when their rings are full */
 	struct watch *watch; /* NULL: the kernel does not tell, mappings are looked at now and then */
 	struct runtime_file files[TREE_MAX_FILES];
 	bool usable[TREE_MAX_FILES];	       /* probes are attached in it */

@@ -18,7 +18,7 @@ static bool welcome(struct tree *tree, struct target *target)
 	target->by_itself = true;
 	/* It waits: until it has the rings, what must be known of it can be read. */
 	if ((target->member && target->member->recorder) || tree__begin(tree, target, &failure)) {
-		error = shim_rings__new(target->pid, connection, &target->member->shim);
+		error = shim_rings__new(target->pid, connection, tree->lossless, &target->member->shim);
 		if (!error)
 			return true;
 		failure__set(&failure, 503, "no memory to share with it: %s", strerror(-error));
@@ -39,6 +39,7 @@ long tree__drain_shims(struct tree *tree)
 
 	for (size_t i = 0; i < tree->target_count; i++) {
 		struct target *target = &tree->targets[i];
+		struct inside_counts counts;
 		long got;
 
 		if (!target->previous && !target->refused && !(target->member && target->member->shim))
@@ -46,6 +47,8 @@ long tree__drain_shims(struct tree *tree)
 		if (!target->member || !target->member->shim)
 			continue;
 		got = shim_rings__drain(target->member->shim, target->member->recorder);
+		shim_rings__counts(target->member->shim, &counts);
+		recorder__inside(target->member->recorder, &counts);
 		target->member->got += got;
 		all += got;
 	}

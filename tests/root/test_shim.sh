@@ -14,7 +14,7 @@ job_of() { tail -n 1 "$T/err" | sed -n 's/^job \([0-9]*\)$/\1/p'; }
 # Only what the runtime has, and the hook for libomp, may be seen of it, and it needs nothing but libc.
 is "it needs nothing but libc" "$(objdump -p "$shim" | awk '/NEEDED/ && $2 !~ /^(libc\.so|ld-linux)/ { print $2 }')" ""
 is "it shows nothing but entry points of runtimes" \
-	"$(nm -D --defined-only "$shim" | awk '{ print $3 }' | grep -Ev '^(GOMP_|omp_|ompt_start_tool$|__kmpc_)')" ""
+	"$(nm -D --defined-only "$shim" | awk '{ print $3 }' | grep -Ev '^(GOMP_|omp_|ompt_start_tool$|__kmpc_|dlclose$)')" ""
 
 is "without graind the program is as ever" "$(LD_PRELOAD=$shim "$fib" 20 10 | json 'd["correct"]')" True
 is "with a socket where nobody listens, too" \
@@ -48,6 +48,17 @@ check "each thread had the CPU for a part of the time" \
 check "samples are in tasks" test "$(json 'd["sampling"]["grains"]' <"$T/summary")" -gt 0
 is "nothing incomplete with them" "$(json '[d["events"]["lost"], d["grains"]["incomplete"]]' <"$T/summary")" "[0, 0]"
 check "what an event costs is known" test "$(json 'd["overhead"]["ns_per_event"] > 0' <"$T/summary")" = True
+
+# Programs of compilers before GCC 4.9.
+OMP_SCHEDULE=dynamic,3 "$GRAINCTL" run --fast -- "$B/tests/root/programs/old_teams" >"$T/out" 2>"$T/err"
+job=$(job_of)
+summary "$job" >"$T/summary"
+is "regions in two halves: right" "$(json 'd["correct"]' <"$T/out")" True
+is "regions in two halves: each region, chunk, section and task" \
+	"$(json '[len(d["regions"]), d["grains"]["tasks"], d["grains"]["chunks"], d["grains"]["incomplete"], d["incomplete_regions"]]' <"$T/summary")" \
+	"$(json '[d["regions"], d["tasks"], d["chunks"] + d["sections"], 0, 0]' <"$T/out")"
+is "the job has counted them, too" "$("$GRAINCTL" jobs --all --json | json '[j["grains"] for j in d["jobs"] if j["job"] == '"$job"']')" \
+	"[$(json 'd["tasks"] + d["chunks"] + d["sections"]' <"$T/out")]"
 
 # libomp is recorded all the same.
 "$GRAINCTL" run --fast -- "$B/tests/omp/fib.clang" 20 8 >"$T/out" 2>"$T/err"
