@@ -149,7 +149,7 @@ SHIM_OBJ := $(call objects,runtime-shim)
 $(SHIM_OBJ): CFLAGS += -fPIC -fvisibility=hidden
 $(B)/libgrainshim.so: $(SHIM_OBJ)
 	$(say) LINK $@
-	$(Q)$(CC) -shared -Wl,-z,relro,-z,now,-z,defs,-z,nodelete -Wl,-soname,$(@F) $(SANFLAGS) -o $@ $^
+	$(Q)$(CC) -shared -Wl,-z,relro,-z,now,-z,defs,-z,nodelete,--hash-style=both -Wl,-soname,$(@F) $(SANFLAGS) -o $@ $^
 $(B)/librender.a: $(RENDER_OBJ)
 $(B)/libuprobes.a: $(UPROBES_OBJ)
 $(B)/libcommon.a: $(COMMON_OBJ)
@@ -239,12 +239,16 @@ $(LIBOMP_PROGRAMS): $(B)/tests/omp/%.clang: tests/omp/%.c $(wildcard tests/omp/*
 # Programs of single tests of root/, some in several forms. Linking statically warns of what glibc loads later.
 R := $(B)/tests/root/programs
 ROOT_PROGRAMS := $(addprefix $(R)/,dynamic static static_pie linked_in loader faulter plugin_gomp.so plugin_omp.so plugin_wheel.so \
-	runtimes team_gomp.so team_omp.so old_teams)
+	runtimes team_gomp.so team_omp.so old_teams held_now held_lazy)
 $(R)/dynamic $(R)/static $(R)/static_pie $(R)/linked_in: tests/root/programs/family.c
 $(R)/loader $(R)/faulter $(R)/runtimes $(R)/old_teams: $(R)/%: tests/root/programs/%.c
 $(R)/plugin_gomp.so $(R)/plugin_omp.so $(R)/plugin_wheel.so: tests/root/programs/plugin.c
 $(R)/team_gomp.so $(R)/team_omp.so: tests/root/programs/plugin_team.c
 $(R)/dynamic $(R)/old_teams: ROOT_FLAGS := -g -fopenmp
+$(R)/held_now $(R)/held_lazy: tests/root/programs/held.c
+# Tables of functions that are filled and made read-only at the start, and ones that are filled by and by.
+$(R)/held_now: ROOT_FLAGS := -g -fopenmp -Wl,-z,relro,-z,now
+$(R)/held_lazy: ROOT_FLAGS := -g -fopenmp -Wl,-z,lazy
 $(R)/static: ROOT_FLAGS := -g -fopenmp -static
 $(R)/static_pie: ROOT_FLAGS := -g -fopenmp -static-pie
 # Compiled with OpenMP, linked with the archive.

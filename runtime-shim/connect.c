@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* From the loading of the library to a ring: the first event asks graind, which may say no. */
-#include "runtime-shim/ring.h"
+#include "runtime-shim/attach.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@ extern const unsigned int __rseq_size __attribute__((weak));
 
 static pthread_key_t at_thread_end;
 static int connection = -1;
+static struct stat connected; /* programs close descriptors that are not theirs */
+static char path_given[sizeof(((struct sockaddr_un *)0)->sun_path)];
 static __thread int32_t no_cpu __attribute__((tls_model("initial-exec"))) = -1;
 
 static void thread_ends(void *local)
@@ -33,32 +36,56 @@ static void keep(struct shim_local *local)
 	pthread_setspecific(at_thread_end, local);
 }
 
-static int reach(const char *path)
+static const char *path_of_graind(void)
+{
+	return path_given[0] ? path_given : getenv(SHIM_SOCKET_VARIABLE);
+}
+
+static void hang_up(void)
+{
+	struct stat now;
+
+	if (connection >= 0 && fstat(connection, &now) == 0 && now.st_ino == connected.st_ino &&
+	    now.st_dev == connected.st_dev)
+		close(connection);
+	connection = -1;
+}
+
+/* 0 or a negative errno. */
+static int reach(const char *path, int flags)
 {
 	const struct timeval patience = {.tv_sec = PATIENCE_S};
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd;
+	int error = 0;
 
 	if (strlen(path) >= sizeof(address.sun_path))
-		return -1;
+		return -ENAMETOOLONG;
 	strcpy(address.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -1;
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
-		return fd;
-	close(fd);
-	return -1;
+	connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0);
+	if (connection < 0)
+		return -errno;
+	setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	fstat(connection, &connected);
+	if (connect(connection, (struct sockaddr *)&address, sizeof(address)) != 0) {
+		error = -errno;
+		hang_up();
+	}
+	return error;
 }
 
-/* The memory that comes with the welcome, or -1. */
-static int greet(int fd)
+static int greet(void)
 {
 	const struct shim_hello hello = {.magic = SHIM_MAGIC,
 					 .version = SHIM_VERSION,
 					 .runtime = SHIM_RUNTIME_LIBGOMP};
+
+	return send(connection, &hello, sizeof(hello), MSG_NOSIGNAL) == sizeof(hello) ? 0 : -errno;
+}
+
+/* The memory that comes with the welcome, or a negative errno. */
+static int be_welcomed(void)
+{
 	union {
 		struct cmsghdr head;
 		char bytes[CMSG_SPACE(sizeof(int))];
@@ -69,21 +96,20 @@ static int greet(int fd)
 				 .msg_iovlen = 1,
 				 .msg_control = &control,
 				 .msg_controllen = sizeof(control)};
-	struct cmsghdr *head;
+	ssize_t got = recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
+	struct cmsghdr *head = got == sizeof(welcome) ? CMSG_FIRSTHDR(&message) : NULL;
 	int memory;
 
-	if (send(fd, &hello, sizeof(hello), MSG_NOSIGNAL) != sizeof(hello) ||
-	    recvmsg(fd, &message, MSG_CMSG_CLOEXEC) != sizeof(welcome))
-		return -1;
-	head = CMSG_FIRSTHDR(&message);
+	if (got < 0)
+		return -errno;
 	if (!head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS ||
 	    head->cmsg_len != CMSG_LEN(sizeof(int)))
-		return -1;
+		return -ECONNREFUSED;
 	memcpy(&memory, CMSG_DATA(head), sizeof(memory));
 	if (welcome.magic == SHIM_MAGIC && welcome.version == SHIM_VERSION)
 		return memory;
 	close(memory);
-	return -1;
+	return -EPROTO;
 }
 
 static struct shim_header *map(int memory)
@@ -111,45 +137,92 @@ static ptrdiff_t find_cpu(void)
 	return (char *)&no_cpu - (char *)__builtin_thread_pointer();
 }
 
-/* Whatever fails, the program goes on without. */
-static struct shim_header *get_memory(void)
+/* The rings that graind has sent. */
+static int receive(struct shim_header **header)
 {
-	const char *path = getenv(SHIM_SOCKET_VARIABLE);
-	struct shim_header *header;
-	int memory;
+	int memory = be_welcomed();
 
-	if (!path || !*path)
-		return NULL;
-	connection = reach(path);
-	memory = connection < 0 ? -1 : greet(connection);
-	header = memory < 0 ? NULL : map(memory);
-	if (memory >= 0)
-		close(memory);
-	if (header || connection < 0)
-		return header;
-	close(connection);
-	connection = -1;
-	return NULL;
+	if (memory < 0)
+		return memory;
+	*header = map(memory);
+	close(memory);
+	return *header ? 0 : -ENOMEM;
 }
 
+/* From here on threads may join. */
+static int publish(struct shim_header *header)
+{
+	struct shim_local *locals = mmap(NULL, header->threads * sizeof(*locals), PROT_READ | PROT_WRITE,
+					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (locals == MAP_FAILED)
+		return -ENOMEM;
+	__atomic_store_n(&shim_process.header, header, __ATOMIC_RELEASE);
+	shim_process.locals = locals;
+	shim_process.sites = (uint64_t *)((char *)header + SHIM_SITES_AT);
+	shim_process.counter = header->clock == SHIM_CLOCK_COUNTER;
+	__atomic_store_n(&shim_process.state, SHIM_ON, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* Whatever fails, the program goes on without. */
 static void ask(void)
 {
-	struct shim_header *header = get_memory();
-	struct shim_local *locals;
+	const char *path = path_of_graind();
+	struct shim_header *header;
+	int error = path && *path ? reach(path, 0) : -ENOENT;
 
-	if (header) {
-		locals = mmap(NULL, header->threads * sizeof(*locals), PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (locals == MAP_FAILED)
-			header = NULL;
-	}
-	if (header) {
-		shim_process.locals = locals;
-		shim_process.header = header;
-		shim_process.sites = (uint64_t *)((char *)header + SHIM_SITES_AT);
-		shim_process.counter = header->clock == SHIM_CLOCK_COUNTER;
-	}
-	__atomic_store_n(&shim_process.state, header ? SHIM_ON : SHIM_OFF, __ATOMIC_RELEASE);
+	if (!error)
+		error = greet();
+	if (!error)
+		error = receive(&header);
+	if (!error)
+		error = publish(header);
+	if (!error)
+		return;
+	hang_up();
+	__atomic_store_n(&shim_process.state, SHIM_OFF, __ATOMIC_RELEASE);
+}
+
+int connect__come(const char *path)
+{
+	int error;
+
+	hang_up();
+	if (strlen(path) >= sizeof(path_given))
+		return -ENAMETOOLONG;
+	strcpy(path_given, path);
+	/* Nobody must wait here. */
+	error = reach(path, SOCK_NONBLOCK);
+	if (!error)
+		error = greet();
+	if (error)
+		hang_up();
+	return error;
+}
+
+int connect__receive(struct shim_header **header)
+{
+	return connection < 0 ? -ENOTCONN : receive(header);
+}
+
+int connect__publish(struct shim_header *header)
+{
+	__atomic_store_n(&shim_process.state, SHIM_OFF, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&shim_process.session, 1, __ATOMIC_RELEASE);
+	return publish(header);
+}
+
+bool connect__gone(void)
+{
+	char byte;
+
+	return connection < 0 || recv(connection, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+void connect__hang_up(void)
+{
+	hang_up();
 }
 
 /* The child shares the parent's rings, which are not its own; it may get some. */
@@ -158,9 +231,7 @@ static void in_child(void)
 	if (shim_process.state == SHIM_OFF)
 		return;
 	shim_local = NULL;
-	if (connection >= 0)
-		close(connection);
-	connection = -1;
+	hang_up();
 	shim_process.state = SHIM_ASK;
 }
 

@@ -35,6 +35,15 @@ static inline void gomp__wait_end(struct shim_local *local, uint32_t wait)
 		SHIM_EVENT(local, SHIM_WAIT_END, 0, wait);
 }
 
+/* Before a region's first event: whether what was loaded since calls the runtime, too. */
+static inline void gomp__look(void)
+{
+	void (*look)(void) = __atomic_load_n(&shim_process.look, __ATOMIC_RELAXED);
+
+	if (UNLIKELY(look))
+		look();
+}
+
 /* The dependences that a call hands over, as libgomp's compilers pass them. */
 void gomp__depends(struct shim_local *local, void *const *depend);
 

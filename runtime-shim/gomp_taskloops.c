@@ -77,7 +77,8 @@ static void body(void *block)
 
 	memcpy(payload, head->words, sizeof(head->words));
 	gomp__taskloop_waits();
-	if (!local) {
+	/* What was begun in a recording that is over is not continued in another. */
+	if (!local || (at_once && loop->call.local != local)) {
 		head->body(payload);
 		return;
 	}

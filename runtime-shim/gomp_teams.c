@@ -37,6 +37,7 @@ struct shim_local *gomp__begin_region(struct region *region, const struct bindin
 
 	if (!local)
 		return NULL;
+	gomp__look();
 	*region = (struct region){.fn = fn, .data = data, .runtime = to->runtime, .team = next_team()};
 	outermost = runtime__ask(to->runtime, RUNTIME_LEVEL) ? 0 : RING_REGION_OUTERMOST;
 	SHIM_EVENT2(local, SHIM_REGION_BEGIN, shim__site(caller, SHIM_SITE_PARALLEL), 0,
@@ -199,6 +200,7 @@ EXPORT void GOMP_teams_reg(body_fn fn, void *data, unsigned teams, unsigned limi
 		real_GOMP_teams_reg(fn, data, teams, limit, flags);
 		return;
 	}
+	gomp__look();
 	league.number = next_team();
 	SHIM_EVENT2(local, SHIM_REGION_BEGIN, shim__site(CALLER, SHIM_SITE_TEAMS), 0,
 		    (teams & RING_REGION_THREADS) | RING_REGION_TEAMS, (uint64_t)(uintptr_t)fn);

@@ -63,6 +63,22 @@ static void measure_cost(const struct shim_local *local)
 	local->header->event_ticks = took < UINT32_MAX ? (uint32_t)took : UINT32_MAX;
 }
 
+static void tell_over(void)
+{
+	void (*over)(void) = __atomic_load_n(&shim_process.over, __ATOMIC_RELAXED);
+
+	if (over)
+		over();
+}
+
+struct shim_local *shim__renew(const struct shim_local *local)
+{
+	if (local->session != __atomic_load_n(&shim_process.session, __ATOMIC_ACQUIRE))
+		return shim__join();
+	tell_over();
+	return NULL;
+}
+
 struct shim_local *shim__join(void)
 {
 	static struct shim_local nobody;
@@ -74,16 +90,21 @@ struct shim_local *shim__join(void)
 	if (__atomic_compare_exchange_n(&shim_process.state, &state, SHIM_ASKING, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE))
 		shim_process.ask();
-	header = shim_process.header;
-	if (__atomic_load_n(&shim_process.state, __ATOMIC_ACQUIRE) != SHIM_ON ||
-	    !__atomic_load_n(&header->enabled, __ATOMIC_ACQUIRE))
+	/* Before the state: a header of a new session is seen with what belongs to it or not at all. */
+	header = __atomic_load_n(&shim_process.header, __ATOMIC_ACQUIRE);
+	if (__atomic_load_n(&shim_process.state, __ATOMIC_ACQUIRE) != SHIM_ON)
 		return NULL;
+	if (!__atomic_load_n(&header->enabled, __ATOMIC_ACQUIRE)) {
+		tell_over();
+		return NULL;
+	}
 	if (!claim(header, &number)) {
 		/* Enabled never: the thread does not try again. */
 		static struct shim_header disabled;
 
 		__atomic_fetch_add(&header->unseated, 1, __ATOMIC_RELAXED);
 		nobody.header = &disabled;
+		nobody.session = shim_process.session;
 		shim_local = &nobody;
 		return NULL;
 	}
@@ -95,11 +116,13 @@ struct shim_local *shim__join(void)
 			 (uint64_t)number * header->ring_words,
 		.mask = header->ring_words - 1,
 		.cpu = INT32_MIN,
+		.session = shim_process.session,
 	};
 	local->head = __atomic_load_n(&local->control->tail, __ATOMIC_ACQUIRE);
 	local->limit = 0;
 	local->control->tid = (uint32_t)syscall(SYS_gettid);
-	local->joined = __atomic_fetch_add(&header->generations, 1, __ATOMIC_RELAXED) + 1;
+	local->joined =
+		shim_process.joined + __atomic_fetch_add(&header->generations, 1, __ATOMIC_RELAXED) + 1;
 	local->fresh = true;
 	if (!header->event_ticks)
 		measure_cost(local);

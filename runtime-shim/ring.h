@@ -29,7 +29,8 @@ struct shim_local {
 	int32_t cpu;	  /* last told */
 	uint64_t beat_ticks;
 	uint32_t beat;
-	bool fresh; /* nothing was written yet */
+	uint32_t session; /* of shim_process: those of an earlier one record no more */
+	bool fresh;	  /* nothing was written yet */
 } __attribute__((aligned(128)));
 _Static_assert(sizeof(struct shim_local) == 128, "threads do not share lines");
 
@@ -49,8 +50,16 @@ struct shim_process {
 	void (*ask)(void);
 	/* Sees to it that shim__leave() is called when the thread ends. */
 	void (*keep)(struct shim_local *local);
+	/*
+	 * Of a library that was put into a running process (attach.c), else NULL: when a region begins, and
+	 * when an event finds that the recording is over.
+	 */
+	void (*look)(void);
+	void (*over)(void);
 	ptrdiff_t cpu_at; /* from the thread pointer: where the kernel says on which CPU it runs (rseq) */
 	int state;	  /* enum shim_state */
+	uint32_t session; /* how manieth recording of the process it is */
+	uint64_t joined;  /* threads of earlier sessions, so that no task's key comes twice */
 	bool counter;	  /* ticks are those of enum shim_clock's COUNTER */
 };
 
@@ -59,6 +68,8 @@ extern __thread struct shim_local *shim_local __attribute__((tls_model("initial-
 
 /* Claims a ring for the thread; NULL when there is none left. */
 struct shim_local *shim__join(void);
+/* For a thread whose rings record no more: one of a later session, else NULL. */
+struct shim_local *shim__renew(const struct shim_local *local);
 /* Room for a whole event, tells what was lost before; NULL: the event is lost and counted. */
 uint64_t *shim__make_room(struct shim_local *local, uint64_t *ticks);
 uint32_t shim__new_site(uint64_t entry);
@@ -83,7 +94,8 @@ static inline struct shim_local *shim__here(void)
 		if (!local)
 			return NULL;
 	}
-	return LIKELY(__atomic_load_n(&local->header->enabled, __ATOMIC_RELAXED)) ? local : NULL;
+	return LIKELY(__atomic_load_n(&local->header->enabled, __ATOMIC_RELAXED)) ? local
+										  : shim__renew(local);
 }
 
 static inline uint64_t shim__ticks(void)

@@ -10,6 +10,7 @@
 #define LONGEST_NAP_MS 256
 /* A job should end soon after its process; one that does not is ended by hand. */
 #define PATIENCE_MS 10000
+#define BEGIN_PATIENCE_MS 5000
 /* Not a whole number of times in what else happens ten or a hundred times a second. */
 #define DEFAULT_HZ 99
 
@@ -140,6 +141,36 @@ static enum ctl_exit detach(const char *socket, const struct job *job, char *why
 	result = server__call(socket, "POST", path, NULL, &answer, NULL, why);
 	json_decref(answer);
 	return result;
+}
+
+enum ctl_exit profile__await_begin(const char *socket, struct job *job, char why[512])
+{
+	for (long waited = 0; waited < BEGIN_PATIENCE_MS; waited += 2) {
+		const struct timespec nap = {.tv_nsec = 2000000};
+		enum ctl_exit result = ask(socket, job, why);
+
+		if (result != CTL_DONE || !strcmp(job->state, "running"))
+			return result;
+		if (job__is_over(job)) {
+			snprintf(why, 512, "%s",
+				 job->error[0] ? job->error : "the job ended before anything was recorded");
+			return CTL_FAILED;
+		}
+		nanosleep(&nap, NULL);
+	}
+	snprintf(why, 512, "graind did not answer the process in time; try again, or attach without --fast");
+	return CTL_FAILED;
+}
+
+void profile__drop(const char *socket, const struct job *job)
+{
+	json_t *answer = NULL;
+	char path[64], ignored[512];
+
+	detach(socket, job, ignored);
+	snprintf(path, sizeof(path), "/v1/jobs/%llu", (unsigned long long)job->number);
+	server__call(socket, "DELETE", path, NULL, &answer, NULL, ignored);
+	json_decref(answer);
 }
 
 enum ctl_exit profile__wait(const struct ctl *ctl, const char *socket, struct job *job, char why[512])

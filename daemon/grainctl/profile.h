@@ -51,6 +51,11 @@ error_t profile__option(int key, char *arg, struct argp_state *state, struct pro
 enum ctl_exit profile__start(const char *socket, const struct profile_request *request, struct job *out,
 			     char why[512]);
 
+/* Waits until the job records; CTL_FAILED with one line in `why` when it does not within some seconds. */
+enum ctl_exit profile__await_begin(const char *socket, struct job *job, char why[512]);
+/* Ends a job of which nothing is to be kept. */
+void profile__drop(const char *socket, const struct job *job);
+
 /*
  * Waits until the job of a process that has ended is over and *job describes
  * the end. Otherwise one line is in `why`.

@@ -32,6 +32,19 @@ static int find_library(char *path, size_t size)
 	return -1;
 }
 
+int shim__find(const char *socket, char library[4400], char where[128], char why[512])
+{
+	if (find_library(library, 4400) != 0) {
+		snprintf(why, 512,
+			 LIBRARY " is not beside grainctl; build or install it, or go without --fast");
+		return -1;
+	}
+	if (snprintf(where, 128, "%s" SHIM_SOCKET_SUFFIX, socket) < 128)
+		return 0;
+	snprintf(why, 512, "the socket's name is too long: %.100s", socket);
+	return -1;
+}
+
 int shim__prepare(const char *socket, char why[512])
 {
 	const char *others = getenv("LD_PRELOAD");

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* grainctl attach: start profiling a process that already runs. */
+#include "daemon/grainctl/inject.h"
 #include "daemon/grainctl/private_daemon.h"
 #include "daemon/grainctl/profile.h"
+#include "daemon/grainctl/shim.h"
 
 #include <limits.h>
 #include <string.h>
 
 #define MAX_DURATION_S (365 * 86400)
+#define FAST_HELP                                                                                            \
+	"Record from inside of the program: libgrainshim.so is put into it, for tasks and chunks of "        \
+	"microseconds. For libgomp on x86-64; one of its threads is stopped for about a millisecond"
 
 struct attach_options {
 	struct profile_request request;
-	bool fast;
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -24,7 +28,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--duration takes whole seconds, not '%s'", arg);
 		return 0;
 	case 'f':
-		options->fast = true;
+		options->request.fast = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num > 0)
@@ -41,12 +45,59 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
+/* The job that waits gets its process; else it is as if it had not been asked for. */
+static enum ctl_exit put_inside(struct ctl *ctl, struct inject *inject, const char *socket, const char *where,
+				struct job *job, char why[512])
+{
+	enum ctl_exit result = inject__load(inject, where, why) == 0 ? CTL_DONE : CTL_FAILED;
+
+	if (result == CTL_DONE)
+		result = profile__await_begin(socket, job, why);
+	if (result == CTL_DONE && inject__begin(inject, why) != 0)
+		result = CTL_FAILED;
+	if (result == CTL_DONE)
+		ctl__say(ctl, "a thread of process %d was stopped for %.2f ms", (int)job->pid,
+			 (double)inject__stopped_ns(inject) / 1e6);
+	else
+		profile__drop(socket, job);
+	return result;
+}
+
+static int attach(struct ctl *ctl, const struct attach_options *options, struct inject *inject)
+{
+	struct private_daemon daemon;
+	char library[4400], where[128], why[512];
+	const char *socket;
+	enum ctl_exit result;
+	struct job job;
+
+	result = private_daemon__ensure(ctl, &daemon, &socket, why);
+	if (result != CTL_DONE)
+		return ctl__fail(ctl, result, "%s", why);
+	result = profile__start(socket, &options->request, &job, why);
+	if (result == CTL_DONE && inject) {
+		if (shim__find(socket, library, where, why) != 0)
+			result = CTL_FAILED;
+		else
+			result = put_inside(ctl, inject, socket, where, &job, why);
+	}
+	if (result != CTL_DONE) {
+		private_daemon__stop(&daemon);
+		return ctl__fail(ctl, result, "%s", why);
+	}
+	if (!strcmp(job.state, "waiting") && !options->request.samples_only)
+		ctl__say(ctl, "process %d has no OpenMP runtime yet; recording starts when it loads one",
+			 (int)options->request.pid);
+	printf("job %llu\n", (unsigned long long)job.number);
+	return CTL_DONE;
+}
+
 int verb__attach(struct ctl *ctl, int argc, char **argv)
 {
 	static const struct argp_option option_list[] = {
 		{"duration", 't', "SECONDS", 0, "Stop after so long; the process runs on", 0},
 		PROFILE_OPTIONS,
-		{"fast", 'f', NULL, OPTION_HIDDEN, "", 0},
+		{"fast", 'f', NULL, 0, FAST_HELP, 0},
 		{0},
 	};
 	static const struct argp argp = {
@@ -55,7 +106,8 @@ int verb__attach(struct ctl *ctl, int argc, char **argv)
 		"PID",
 		"Starts profiling a running process and prints 'job N' on stdout. The process is neither "
 		"stopped "
-		"nor changed. Regions and tasks that had begun before are marked incomplete.\v"
+		"nor changed, but with --fast. Regions and tasks that had begun before are marked "
+		"incomplete.\v"
 		"Without a running graind, root gets a private one that ends with its last job.\n"
 		"\n"
 		"Example:\n"
@@ -65,26 +117,15 @@ int verb__attach(struct ctl *ctl, int argc, char **argv)
 		NULL,
 		NULL};
 	struct attach_options options = {0};
-	struct private_daemon daemon;
-	const char *socket;
-	enum ctl_exit result;
-	struct job job;
-	char why[512];
+	char library[4400], where[128], why[512];
+	struct inject *inject = NULL;
+	int status;
 
 	ctl__parse(ctl, &argp, argc, argv, &options);
-	if (options.fast)
-		return ctl__fail(ctl, CTL_USAGE, "--fast is not available in this version");
-	result = private_daemon__ensure(ctl, &daemon, &socket, why);
-	if (result != CTL_DONE)
-		return ctl__fail(ctl, result, "%s", why);
-	result = profile__start(socket, &options.request, &job, why);
-	if (result != CTL_DONE) {
-		private_daemon__stop(&daemon);
-		return ctl__fail(ctl, result, "%s", why);
-	}
-	if (!strcmp(job.state, "waiting") && !options.request.samples_only)
-		ctl__say(ctl, "process %d has no OpenMP runtime yet; recording starts when it loads one",
-			 (int)options.request.pid);
-	printf("job %llu\n", (unsigned long long)job.number);
-	return CTL_DONE;
+	if (options.request.fast && (shim__find(ctl->socket, library, where, why) != 0 ||
+				     inject__look(options.request.pid, library, &inject, why) != 0))
+		return ctl__fail(ctl, CTL_FAILED, "%s", why);
+	status = attach(ctl, &options, inject);
+	inject__free(inject);
+	return status;
 }

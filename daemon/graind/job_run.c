@@ -15,12 +15,15 @@
 #define SHORT_NAP_NS UINT64_C(500000)
 #define LONG_NAP_NS UINT64_C(20000000)
 #define BUSY_EVENTS 64
+/* For a running process that grainctl puts the library into. */
+#define COMING_NS UINT64_C(30000000000)
 
 struct run {
 	struct tree tree;
 	pid_t pid; /* of the process that was asked for */
 	uint64_t duration_s;
 	uint64_t deadline_ns; /* UINT64_MAX: none; counted anew when recording begins */
+	uint64_t comes_by_ns; /* UINT64_MAX: whenever it likes */
 	bool recording;	      /* of the first process, since the deadline was set */
 };
 
@@ -41,6 +44,7 @@ static int start(struct run *run, struct job *job, struct failure *failure)
 	run->pid = job->process.pid;
 	run->duration_s = job->duration_s;
 	run->deadline_ns = job->duration_s ? job__now_ns() + job->duration_s * 1000000000u : UINT64_MAX;
+	run->comes_by_ns = job->fast && !job->at_start ? job__now_ns() + COMING_NS : UINT64_MAX;
 	if (usable < 0) {
 		if (has_ended(job->pidfd))
 			failure__set(failure, 422, "process %d ended while it was being attached to",
@@ -111,6 +115,8 @@ static enum job_reason whole_reason(struct run *run)
 		if (run->duration_s)
 			run->deadline_ns = job__now_ns() + run->duration_s * 1000000000u;
 	}
+	if (!run->recording && job__now_ns() >= run->comes_by_ns)
+		return JOB_DETACH;
 	return job__now_ns() >= run->deadline_ns ? JOB_DURATION : JOB_GOES_ON;
 }
 

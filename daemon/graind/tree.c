@@ -13,6 +13,8 @@
 
 static const char not_used[] = "the process ended without having used an OpenMP runtime (libgomp, libomp)";
 static const char not_used_yet[] = "the process had not used an OpenMP runtime (libgomp, libomp) until then";
+static const char not_come[] =
+	"the process did not come by itself: grainctl attach --fast puts libgrainshim.so into it";
 
 /* ---- processes -------------------------------------------------------- */
 
@@ -423,7 +425,9 @@ void tree__drop(struct tree *tree, size_t index, enum job_reason reason)
 		note_missed(tree, target->member);
 	if (target->member)
 		member__close(target->member, reason, tree->capture,
-			      reason == JOB_EXIT ? not_used : not_used_yet);
+			      reason == JOB_EXIT	   ? not_used
+			      : tree->fast && target->late ? not_come
+							   : not_used_yet);
 	capture__drop_process(tree->capture, target->pid);
 	if (tree->watch)
 		watch__remove(tree->watch, target->pid);
@@ -472,7 +476,8 @@ int tree__open(struct tree *tree, struct job *job, struct failure *failure)
 		return -1;
 	}
 	usable = tree__look(tree, target, failure);
-	target->late = !job->at_start && usable > 0;
+	/* One that is to come by itself has been running, too. */
+	target->late = !job->at_start && (usable > 0 || tree->fast);
 	target->member = usable < 0 ? NULL : member__of(job);
 	if (usable >= 0 && !target->member)
 		return failure__set(failure, 503, "graind is out of memory");

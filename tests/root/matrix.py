@@ -142,7 +142,7 @@ class Matrix:
                                   base + ".truth"], stdout=out, stderr=err, env=runtime.environment(threads))
         try:
             time.sleep(0.1)
-            r = self.ctl("attach", str(p.pid))
+            r = self.ctl("attach", *(["--fast"] if self.fast else []), str(p.pid))
             start = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
             job = re.findall(r"^job (\d+)$", r.stdout, re.M)
             if r.returncode or not job:

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Whether a library can be loaded on a thread where it was stopped: not while
+ * it may hold a lock of the allocator or the loader, which the words on its
+ * stack tell. One that only looks so is left for another thread or moment.
+ */
+#include "daemon/grainctl/inject_thread.h"
+
+#include <stddef.h>
+#include <sys/ptrace.h>
+
+#define DEPTH_MAX (256u << 10)
+#define RSEQ_CS_AT 8
+
+static bool in_restartable_sequence(pid_t tid)
+{
+	struct __ptrace_rseq_configuration rseq = {0};
+	uint64_t sequence = 0;
+
+	return ptrace(PTRACE_GET_RSEQ_CONFIGURATION, tid, sizeof(rseq), &rseq) > 0 && rseq.rseq_abi_pointer &&
+	       inject_target__read(tid, rseq.rseq_abi_pointer + RSEQ_CS_AT, &sequence, sizeof(sequence)) &&
+	       sequence;
+}
+
+/* Where the thread's stack ends above `sp`; 0: that is no stack, or there is too little room below. */
+static uint64_t stack_end(const struct inject_target *target, uint64_t sp)
+{
+	const struct inject_range *main = &target->main_stack;
+
+	/* It grows by itself. */
+	if (main->to && sp < main->to && sp + (8u << 20) > main->from)
+		return main->to;
+	for (size_t i = 0; i < target->writable.count; i++) {
+		const struct inject_range *range = &target->writable.all[i];
+
+		if (sp >= range->from && sp < range->to)
+			return sp - range->from >= INJECT_STACK_ROOM ? range->to : 0;
+	}
+	return 0;
+}
+
+static struct inject_range around(const struct inject_ranges *ranges)
+{
+	struct inject_range all = {UINT64_MAX, 0};
+
+	for (size_t i = 0; i < ranges->count; i++) {
+		all.from = ranges->all[i].from < all.from ? ranges->all[i].from : all.from;
+		all.to = ranges->all[i].to > all.to ? ranges->all[i].to : all.to;
+	}
+	return all;
+}
+
+static bool returns_there(pid_t tid, uint64_t address)
+{
+	unsigned char before[INJECT_CALL_BYTES];
+
+	return !inject_target__read(tid, address - sizeof(before), before, sizeof(before)) ||
+	       inject_arch__is_call(before);
+}
+
+static bool is_signal_return(const struct inject_target *target, uint64_t word)
+{
+	for (size_t i = 0; i < target->signal_returns; i++)
+		if (word == target->signal_return[i])
+			return true;
+	return false;
+}
+
+static const char *look_at_stack(const struct inject_thread *thread, uint64_t sp, uint64_t end)
+{
+	static uint64_t words[DEPTH_MAX / sizeof(uint64_t)];
+	const struct inject_target *target = thread->target;
+	struct inject_range closed = around(&target->closed);
+	size_t size;
+
+	sp = (sp + 7) & ~7ull;
+	size = end - sp < sizeof(words) ? end - sp : sizeof(words);
+	if (!inject_target__read(thread->tid, sp, words, size))
+		return "its stack cannot be read";
+	for (size_t i = 0; i < size / sizeof(words[0]); i++) {
+		if (is_signal_return(target, words[i]))
+			return "it is in a signal's handler";
+		if (words[i] < closed.from || words[i] >= closed.to ||
+		    !inject_ranges__have(&target->closed, words[i]))
+			continue;
+		if (returns_there(thread->tid, words[i]))
+			return "it is loading a library, or in the allocator";
+	}
+	return NULL;
+}
+
+const char *inject_thread__unsafe(const struct inject_thread *thread)
+{
+	const struct inject_target *target = thread->target;
+	uint64_t pc = inject_arch__pc(&thread->saved), sp = inject_arch__sp(&thread->saved);
+	uint64_t end = stack_end(target, sp);
+
+	if (!end)
+		return "its stack is too small";
+	if (inject_ranges__have(&target->closed, pc))
+		return "it is loading a library, or in the allocator";
+	/* Inner functions of the C library begin and end threads, too; one that waits there holds nothing. */
+	if (!inject_arch__in_system_call(&thread->saved) && inject_ranges__have(&target->libc, pc) &&
+	    !inject_ranges__have(&target->known, pc))
+		return "it is inside of the C library";
+	if (in_restartable_sequence(thread->tid))
+		return "it is in a sequence that must not be interrupted";
+	return look_at_stack(thread, sp, end);
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/grainctl/inject_target.h"
+#include "daemon/grainctl/inject_closed.h"
+#include "uprobes/runtime_find.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define RUNTIMES_MAX 8
+
+bool inject_target__read(pid_t pid, uint64_t address, void *to, size_t size)
+{
+	struct iovec local = {to, size}, remote = {(void *)(uintptr_t)address, size};
+
+	return !size || process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+}
+
+bool inject_target__write(pid_t pid, uint64_t address, const void *from, size_t size)
+{
+	struct iovec local = {(void *)(uintptr_t)from, size}, remote = {(void *)(uintptr_t)address, size};
+
+	return process_vm_writev(pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+}
+
+bool inject_ranges__have(const struct inject_ranges *ranges, uint64_t address)
+{
+	for (size_t i = 0; i < ranges->count; i++)
+		if (address >= ranges->all[i].from && address < ranges->all[i].to)
+			return true;
+	return false;
+}
+
+int inject_ranges__add(struct inject_ranges *ranges, uint64_t from, uint64_t to)
+{
+	if (ranges->count == ranges->room) {
+		size_t room = ranges->room ? 2 * ranges->room : 64;
+		struct inject_range *all = reallocarray(ranges->all, room, sizeof(*all));
+
+		if (!all)
+			return -ENOMEM;
+		ranges->all = all;
+		ranges->room = room;
+	}
+	ranges->all[ranges->count++] = (struct inject_range){from, to};
+	return 0;
+}
+
+/* ---- what /proc says -------------------------------------------------- */
+
+struct status {
+	bool dead;
+	pid_t group, tracer, inner;
+	uid_t user;
+};
+
+static int read_status(pid_t pid, struct status *out)
+{
+	char path[64], line[256];
+	FILE *file;
+
+	*out = (struct status){.group = 0};
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return -ESRCH;
+	while (fgets(line, sizeof(line), file)) {
+		const char *value = strchr(line, ':'), *last = strrchr(line, '\t');
+
+		if (!value || !last)
+			continue;
+		value++;
+		if (!strncmp(line, "State:", 6))
+			out->dead = strpbrk(value, "ZX") && !strchr(value, 'T');
+		else if (!strncmp(line, "Tgid:", 5))
+			out->group = atoi(value);
+		else if (!strncmp(line, "TracerPid:", 10))
+			out->tracer = atoi(value);
+		else if (!strncmp(line, "Uid:", 4))
+			out->user = (uid_t)strtoul(value, NULL, 10);
+		else if (!strncmp(line, "NSpid:", 6))
+			out->inner = atoi(last);
+	}
+	fclose(file);
+	return out->group ? 0 : -ESRCH;
+}
+
+static int denied(const struct status *status, pid_t pid, char why[512])
+{
+	FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+	int scope = 0;
+
+	if (file && fscanf(file, "%d", &scope) != 1)
+		scope = 0;
+	if (file)
+		fclose(file);
+	if (status->user != geteuid())
+		snprintf(why, 512, "process %d is not yours; ask its owner or root", (int)pid);
+	else if (scope)
+		snprintf(why, 512,
+			 "this system lets nobody look into a running process (kernel.yama.ptrace_scope is "
+			 "%d): "
+			 "attach with sudo or without --fast, or start the program by grainctl run --fast",
+			 scope);
+	else
+		snprintf(why, 512,
+			 "process %d has rights that you do not have, or forbids to be looked into: attach "
+			 "without --fast or ask root",
+			 (int)pid);
+	return -1;
+}
+
+static int check_class(pid_t pid, char why[512])
+{
+	unsigned char ident[EI_NIDENT] = {0};
+	char path[64];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	got = read(fd, ident, sizeof(ident));
+	close(fd);
+	if (got == sizeof(ident) && ident[EI_CLASS] == ELFCLASS32) {
+		snprintf(why, 512, "process %d is a 32-bit program, which --fast does not know", (int)pid);
+		return -1;
+	}
+	return 0;
+}
+
+static uint64_t read_auxiliary(pid_t pid, uint64_t kind)
+{
+	Elf64_auxv_t vector[128];
+	char path[64];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	got = read(fd, vector, sizeof(vector));
+	close(fd);
+	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(vector[0]); i++)
+		if (vector[i].a_type == kind)
+			return vector[i].a_un.a_val;
+	return 0;
+}
+
+/* ---- objects ---------------------------------------------------------- */
+
+/* While objects are looked at: where each begins, and its code. */
+struct survey {
+	struct inject_target *target;
+	struct inject_mappings mappings;
+	struct inject_ranges runtimes; /* from: GOMP_parallel */
+	bool c_library, glibc, libomp;
+};
+
+static int read_mappings(struct survey *survey)
+{
+	struct inject_target *target = survey->target;
+	char path[64], *line = NULL;
+	size_t capacity = 0;
+	FILE *file;
+	int error = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)target->pid);
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	errno = 0;
+	while (!error && getline(&line, &capacity, file) > 0) {
+		struct inject_mapping mapping = {0};
+		char permissions[5];
+		int used = 0;
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64 " %n",
+			   &mapping.from, &mapping.to, permissions, &mapping.offset, &mapping.inode,
+			   &used) != 5 ||
+		    !used)
+			continue;
+		mapping.code = permissions[2] == 'x';
+		if (!strncmp(line + used, "[stack]", 7))
+			target->main_stack = (struct inject_range){mapping.from, mapping.to};
+		if (permissions[1] == 'w')
+			error = inject_ranges__add(&target->writable, mapping.from, mapping.to);
+		if (!error && mapping.inode)
+			error = inject_mappings__add(&survey->mappings, &mapping);
+	}
+	if (!error && ferror(file))
+		error = -errno;
+	free(line);
+	fclose(file);
+	return error;
+}
+
+static uint64_t address_of(const struct inject_symbols *symbols, const char *name)
+{
+	const Elf64_Sym *symbol = inject_symbols__find(symbols, name);
+
+	return symbol ? symbols->base + symbol->st_value : 0;
+}
+
+static int look_at(struct survey *survey, size_t index, const struct inject_symbols *symbols, bool loader)
+{
+	struct inject_target *target = survey->target;
+	uint64_t attach = address_of(symbols, "grainshim_attach"), parallel, open;
+	bool c_library = address_of(symbols, "__libc_start_main") != 0;
+	int error = 0;
+
+	if (attach) {
+		target->attach = attach;
+		target->begin = address_of(symbols, "grainshim_begin");
+		return 0;
+	}
+	parallel = address_of(symbols, "GOMP_parallel");
+	if (address_of(symbols, "__kmpc_fork_call"))
+		survey->libomp = true;
+	else if (parallel)
+		error = inject_ranges__add(&survey->runtimes, parallel, parallel + 1);
+	/* Libraries of their own before glibc 2.34 have some of its functions. */
+	open = address_of(symbols, "dlopen");
+	if (open && !loader && !target->open) {
+		target->open = open;
+		target->error = address_of(symbols, "dlerror");
+	}
+	survey->c_library |= c_library;
+	if (c_library && address_of(symbols, "gnu_get_libc_version"))
+		survey->glibc = true;
+	if (!error && loader)
+		error = inject_closed__all(target, &survey->mappings, index);
+	else if (!error && (c_library || open || address_of(symbols, "pthread_create")))
+		error = inject_closed__c_library(target, &survey->mappings, index, symbols);
+	else if (!error && address_of(symbols, "malloc") && address_of(symbols, "free"))
+		error = inject_closed__all(target, &survey->mappings, index);
+	return error;
+}
+
+static int look_at_objects(struct survey *survey)
+{
+	struct inject_target *target = survey->target;
+	uint64_t loader = read_auxiliary(target->pid, AT_BASE);
+	int error = 0;
+
+	for (size_t i = 0; i < survey->mappings.count && !error; i++) {
+		const struct inject_mapping *mapping = &survey->mappings.all[i];
+		struct inject_symbols symbols = {0};
+
+		if (mapping->offset || inject_symbols__read(target->pid, mapping->from, &symbols) != 0)
+			continue;
+		error = look_at(survey, i, &symbols, loader && mapping->from == loader);
+		inject_symbols__release(&symbols);
+	}
+	return error;
+}
+
+static int judge_runtime(const struct survey *survey, char why[512])
+{
+	struct inject_target *target = survey->target;
+	int pid = (int)target->pid;
+
+	if (survey->libomp) {
+		snprintf(why, 512,
+			 "process %d uses libomp, which cannot be recorded from inside once it runs: attach "
+			 "without --fast",
+			 pid);
+	} else if (survey->runtimes.count > 1) {
+		snprintf(why, 512, "process %d has %zu copies of libgomp loaded: attach without --fast", pid,
+			 survey->runtimes.count);
+	} else if (!survey->runtimes.count) {
+		struct runtime_file *files = calloc(RUNTIMES_MAX, sizeof(*files));
+		struct uprobes_error ignored;
+		int count = files ? runtime_find__in_process(target->pid, files, RUNTIMES_MAX, &ignored) : 0;
+
+		free(files);
+		if (count > 0)
+			snprintf(why, 512,
+				 "the OpenMP runtime of process %d is linked into it: attach without --fast",
+				 pid);
+		else
+			snprintf(why, 512,
+				 "process %d has not loaded an OpenMP runtime (libgomp): attach without "
+				 "--fast, which waits for one",
+				 pid);
+	} else {
+		target->runtime = survey->runtimes.all[0].from;
+		return 0;
+	}
+	return -1;
+}
+
+static int judge(const struct survey *survey, char why[512])
+{
+	struct inject_target *target = survey->target;
+	int pid = (int)target->pid;
+
+	if (!survey->c_library)
+		snprintf(why, 512,
+			 "process %d is linked statically, nothing can be loaded into it: attach without "
+			 "--fast",
+			 pid);
+	else if (!survey->glibc)
+		snprintf(why, 512, "the C library of process %d is not glibc: attach without --fast", pid);
+	else if (!target->open)
+		snprintf(why, 512,
+			 "process %d has no dlopen, nothing can be loaded into it: attach without --fast",
+			 pid);
+	else
+		return judge_runtime(survey, why);
+	return -1;
+}
+
+static int look(pid_t pid, struct survey *survey, char why[512])
+{
+	struct inject_target *target = survey->target;
+	struct status status;
+	unsigned char byte;
+	int error;
+
+	if (read_status(pid, &status) != 0) {
+		snprintf(why, 512, "there is no process %d", (int)pid);
+		return -1;
+	}
+	if (status.group != pid) {
+		snprintf(why, 512, "%d is a thread; give the number of its process, %d", (int)pid,
+			 (int)status.group);
+		return -1;
+	}
+	if (status.dead) {
+		snprintf(why, 512, "process %d has ended", (int)pid);
+		return -1;
+	}
+	target->pid = pid;
+	target->inner_pid = status.inner ? status.inner : pid;
+	error = read_mappings(survey);
+	if (error == -EACCES || error == -EPERM)
+		return denied(&status, pid, why);
+	if (!error && !survey->mappings.count)
+		error = -ESRCH;
+	if (error) {
+		snprintf(why, 512, "cannot look at process %d: %s", (int)pid,
+			 error == -ESRCH ? "it has ended or is a part of the kernel" : strerror(-error));
+		return -1;
+	}
+	if (!inject_target__read(pid, survey->mappings.all[0].from, &byte, 1) && errno == EPERM)
+		return denied(&status, pid, why);
+	if (status.tracer) {
+		snprintf(why, 512,
+			 "process %d is traced by process %d (a debugger or strace): end that first, or "
+			 "attach "
+			 "without --fast",
+			 (int)pid, (int)status.tracer);
+		return -1;
+	}
+	if (check_class(pid, why) != 0)
+		return -1;
+	target->scratch = read_auxiliary(pid, AT_ENTRY);
+	error = look_at_objects(survey);
+	if (error) {
+		snprintf(why, 512, "cannot look into process %d: %s", (int)pid, strerror(-error));
+		return -1;
+	}
+	return judge(survey, why);
+}
+
+int inject_target__look(pid_t pid, struct inject_target *out, char why[512])
+{
+	struct survey survey = {.target = out};
+	int error;
+
+	*out = (struct inject_target){0};
+	error = look(pid, &survey, why);
+	free(survey.mappings.all);
+	free(survey.runtimes.all);
+	return error;
+}
+
+void inject_target__release(struct inject_target *target)
+{
+	free(target->libc.all);
+	free(target->known.all);
+	free(target->closed.all);
+	free(target->writable.all);
+	*target = (struct inject_target){0};
+}

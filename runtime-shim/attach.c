@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Of a library that was put into a running process: grainctl calls
+ * grainshim_attach() and, when graind has answered, grainshim_begin() on a
+ * thread that it has stopped. So neither waits, and neither takes a lock that
+ * such a thread could hold but the loader's. The program's calls come here by
+ * their slots in the global offset tables, which have the runtime's addresses
+ * again once the recording is over; then the library is idle.
+ */
+#include "runtime-shim/attach.h"
+#include "runtime-shim/gomp.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define IN_TABLE R_X86_64_GLOB_DAT
+#define IN_PLT R_X86_64_JUMP_SLOT
+#elif defined(__aarch64__)
+#define IN_TABLE R_AARCH64_GLOB_DAT
+#define IN_PLT R_AARCH64_JUMP_SLOT
+#endif
+
+#define PAGE 4096u
+#define FUNCTIONS_MAX 512
+#define SLOTS_MAX 8192
+/* Regions after the begin at which slots are looked at again: the loader may have been filling one. */
+#define LOOKS 16
+#define GRAIND_EVERY_NS 500000000u
+
+/* An entry point: what the runtime has and what the library has for it. */
+struct function {
+	const char *name;
+	uintptr_t real, ours;
+};
+
+struct slot {
+	uintptr_t *at;
+	uintptr_t before;
+	bool read_only;
+};
+
+static struct function functions[FUNCTIONS_MAX];
+static size_t function_count;
+static struct slot slots[SLOTS_MAX];
+static size_t slot_count;
+static unsigned long long loaded; /* objects so far, when slots were looked for */
+static unsigned int looks;
+static struct shim_header *mapped; /* of the session, until it is over */
+static size_t mapped_bytes;
+static int busy;
+
+static bool take(void)
+{
+	return !__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE);
+}
+
+static void give_back(void)
+{
+	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+}
+
+/* ---- objects ---------------------------------------------------------- */
+
+/* What the loader knows of an object, as far as it is needed here. */
+struct object {
+	uintptr_t base, start, end;
+	uintptr_t guarded_from, guarded_to; /* read-only since it was loaded */
+	const Elf64_Sym *symbols;
+	const char *names;
+	const uint32_t *gnu_hash, *hash;
+	struct {
+		const Elf64_Rela *first;
+		size_t count;
+	} relocations[2];
+};
+
+static uintptr_t absolute(const struct object *o, uintptr_t address)
+{
+	return address < o->base ? address + o->base : address;
+}
+
+static void read_dynamic(const Elf64_Dyn *d, struct object *o)
+{
+	for (; d->d_tag != DT_NULL; d++) {
+		uintptr_t value = absolute(o, d->d_un.d_ptr);
+
+		switch (d->d_tag) {
+		case DT_SYMTAB:
+			o->symbols = (const Elf64_Sym *)value;
+			break;
+		case DT_STRTAB:
+			o->names = (const char *)value;
+			break;
+		case DT_GNU_HASH:
+			o->gnu_hash = (const uint32_t *)value;
+			break;
+		case DT_HASH:
+			o->hash = (const uint32_t *)value;
+			break;
+		case DT_JMPREL:
+			o->relocations[0].first = (const Elf64_Rela *)value;
+			break;
+		case DT_PLTRELSZ:
+			o->relocations[0].count = d->d_un.d_val / sizeof(Elf64_Rela);
+			break;
+		case DT_RELA:
+			o->relocations[1].first = (const Elf64_Rela *)value;
+			break;
+		case DT_RELASZ:
+			o->relocations[1].count = d->d_un.d_val / sizeof(Elf64_Rela);
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+static bool read_object(const struct dl_phdr_info *info, struct object *o)
+{
+	const Elf64_Dyn *dynamic = NULL;
+
+	*o = (struct object){.base = info->dlpi_addr, .start = UINTPTR_MAX};
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const Elf64_Phdr *p = &info->dlpi_phdr[i];
+		uintptr_t from = o->base + p->p_vaddr, to = from + p->p_memsz;
+
+		if (p->p_type == PT_LOAD) {
+			o->start = from < o->start ? from : o->start;
+			o->end = to > o->end ? to : o->end;
+		} else if (p->p_type == PT_DYNAMIC) {
+			dynamic = (const Elf64_Dyn *)from;
+		} else if (p->p_type == PT_GNU_RELRO) {
+			o->guarded_from = from & -(uintptr_t)PAGE;
+			o->guarded_to = to & -(uintptr_t)PAGE;
+		}
+	}
+	if (dynamic)
+		read_dynamic(dynamic, o);
+	return o->symbols && o->names && (o->gnu_hash || o->hash);
+}
+
+/* By which runtimes.c knows that an object may have gone. */
+static bool is_dlclose(const char *name)
+{
+	return name[0] == 'd' && !strcmp(name, "dlclose");
+}
+
+static bool is_entry_point(const char *name)
+{
+	return (name[0] == 'G' && !strncmp(name, "GOMP_", 5)) ||
+	       (name[0] == 'o' && !strncmp(name, "omp_", 4)) || is_dlclose(name);
+}
+
+/* Undefined symbols come before those that can be looked up, where the table tells. */
+static bool calls_runtime(const struct object *o)
+{
+	size_t count = o->gnu_hash ? o->gnu_hash[1] : o->hash[1];
+
+	for (size_t i = 1; i < count; i++)
+		if (is_entry_point(o->names + o->symbols[i].st_name))
+			return true;
+	return false;
+}
+
+/* ---- functions -------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct function *)a)->name, ((const struct function *)b)->name);
+}
+
+static const struct function *find_function(const char *name)
+{
+	size_t low = 0, high = function_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		int order = strcmp(name, functions[middle].name);
+
+		if (!order)
+			return &functions[middle];
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+/* What the library shows itself: it is linked with a table that says how many symbols there are. */
+static int list_own(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	struct object o;
+
+	(void)size;
+	(void)unused;
+	if (!read_object(info, &o) || (uintptr_t)functions < o.start || (uintptr_t)functions >= o.end)
+		return 0;
+	for (uint32_t i = 1; o.hash && i < o.hash[1] && function_count < FUNCTIONS_MAX; i++) {
+		const char *name = o.names + o.symbols[i].st_name;
+		struct function function = {.name = name, .ours = o.base + o.symbols[i].st_value};
+		size_t at = function_count;
+
+		if (o.symbols[i].st_shndx == SHN_UNDEF || !is_entry_point(name))
+			continue;
+		for (; at > 0 && by_name(&functions[at - 1], &function) > 0; at--)
+			functions[at] = functions[at - 1];
+		functions[at] = function;
+		function_count++;
+	}
+	return 1;
+}
+
+static void know_functions(void *runtime)
+{
+	if (!function_count)
+		dl_iterate_phdr(list_own, NULL);
+	for (size_t i = 0; i < function_count; i++)
+		functions[i].real = (uintptr_t)dlsym(runtime, functions[i].name);
+}
+
+/* ---- slots ------------------------------------------------------------ */
+
+static int write_slot(uintptr_t *at, uintptr_t value, bool read_only)
+{
+	void *page = (void *)((uintptr_t)at & -(uintptr_t)PAGE);
+
+	if (read_only && mprotect(page, PAGE, PROT_READ | PROT_WRITE) != 0)
+		return -errno;
+	__atomic_store_n(at, value, __ATOMIC_RELEASE);
+	if (read_only)
+		mprotect(page, PAGE, PROT_READ);
+	return 0;
+}
+
+/* What a search for slots has found. */
+struct found {
+	size_t calls; /* of the runtime, that come to the library now */
+	int error;
+};
+
+static void patch(const struct object *o, const Elf64_Rela *relocation, struct found *found)
+{
+	const Elf64_Sym *symbol = &o->symbols[ELF64_R_SYM(relocation->r_info)];
+	uintptr_t *at = (uintptr_t *)(o->base + relocation->r_offset), value;
+	struct slot slot = {.at = at,
+			    .read_only = (uintptr_t)at >= o->guarded_from && (uintptr_t)at < o->guarded_to};
+	const char *name = o->names + symbol->st_name;
+	const struct function *function;
+
+	if (symbol->st_shndx != SHN_UNDEF || !is_entry_point(name))
+		return;
+	function = find_function(name);
+	if (!function || !function->real)
+		return;
+	value = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+	/* As it is where the library was there from the program's start. */
+	if (value == function->ours) {
+		found->calls += !is_dlclose(name);
+		return;
+	}
+	/* Not resolved yet, it leads into the object itself. */
+	if (value != function->real && (value < o->start || value >= o->end)) {
+		if (!is_dlclose(name))
+			found->error = -EXDEV;
+		return;
+	}
+	if (slot_count == SLOTS_MAX) {
+		found->error = -E2BIG;
+		return;
+	}
+	slot.before = value;
+	/* Before it is used: who restores must find it. */
+	slots[slot_count] = slot;
+	found->error = write_slot(at, function->ours, slot.read_only);
+	slot_count += !found->error;
+	found->calls += !found->error && !is_dlclose(name);
+}
+
+static int patch_object(struct dl_phdr_info *info, size_t size, void *argument)
+{
+	struct found *found = argument;
+	struct object o;
+
+	(void)size;
+	loaded = info->dlpi_adds;
+	if (!read_object(info, &o) || !calls_runtime(&o) ||
+	    ((uintptr_t)functions >= o.start && (uintptr_t)functions < o.end))
+		return 0;
+	for (size_t r = 0; r < 2; r++) {
+		for (size_t i = 0; i < o.relocations[r].count && !found->error; i++) {
+			const Elf64_Rela *relocation = &o.relocations[r].first[i];
+			uint32_t type = ELF64_R_TYPE(relocation->r_info);
+
+			if (type == IN_PLT || type == IN_TABLE)
+				patch(&o, relocation, found);
+		}
+	}
+	return found->error != 0;
+}
+
+/* Objects may have gone since; the loader unmaps none while it calls this. */
+static int restore_object(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	struct object o;
+
+	(void)size;
+	(void)unused;
+	if (!read_object(info, &o))
+		return 0;
+	for (size_t i = 0; i < slot_count; i++) {
+		uintptr_t *at = slots[i].at;
+		uintptr_t ours = (uintptr_t)at >= o.start && (uintptr_t)at < o.end ? *at : 0;
+
+		for (size_t f = 0; ours && f < function_count; f++) {
+			if (functions[f].ours != ours)
+				continue;
+			write_slot(at, slots[i].before, slots[i].read_only);
+			break;
+		}
+	}
+	return 0;
+}
+
+static void restore(void)
+{
+	dl_iterate_phdr(restore_object, NULL);
+	slot_count = 0;
+}
+
+/* ---- sessions --------------------------------------------------------- */
+
+/*
+ * Threads that are in a call of the runtime since before the end still write
+ * to the rings when they return. There is other memory then, which nobody
+ * reads and which takes none before it is written to.
+ */
+static void let_go(void)
+{
+	int nothing;
+
+	if (!mapped)
+		return;
+	shim_process.joined += mapped->generations;
+	nothing = memfd_create("graind-shim-over", MFD_CLOEXEC);
+	if (nothing >= 0 && ftruncate(nothing, (off_t)mapped_bytes) == 0)
+		mmap(mapped, mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
+		     nothing, 0);
+	if (nothing >= 0)
+		close(nothing);
+	mapped = NULL;
+}
+
+static void end_session(void)
+{
+	__atomic_store_n(&shim_process.look, NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&shim_process.over, NULL, __ATOMIC_RELAXED);
+	restore();
+	let_go();
+	connect__hang_up();
+}
+
+/* Called by an event that finds the recording over. */
+static void over(void)
+{
+	if (!take())
+		return;
+	if (mapped && !__atomic_load_n(&mapped->enabled, __ATOMIC_ACQUIRE))
+		end_session();
+	give_back();
+}
+
+static int count_objects(struct dl_phdr_info *info, size_t size, void *count)
+{
+	(void)size;
+	*(unsigned long long *)count = info->dlpi_adds;
+	return 1;
+}
+
+static void look_for_graind(void)
+{
+	static uint64_t last;
+	uint64_t now = shim__clock_ns();
+
+	if (now - __atomic_load_n(&last, __ATOMIC_RELAXED) < GRAIND_EVERY_NS)
+		return;
+	__atomic_store_n(&last, now, __ATOMIC_RELAXED);
+	if (connect__gone())
+		__atomic_store_n(&shim_process.header->enabled, 0, __ATOMIC_RELEASE);
+}
+
+/* Called when a region begins: libraries that were loaded since have slots, too. */
+static void look(void)
+{
+	unsigned long long now = 0;
+	struct found found = {0};
+
+	look_for_graind();
+	dl_iterate_phdr(count_objects, &now);
+	if ((now == loaded && looks >= LOOKS) || !take())
+		return;
+	looks++;
+	if (mapped)
+		dl_iterate_phdr(patch_object, &found);
+	give_back();
+}
+
+/*
+ * Comes to graind at `socket`. `runtime`: an address in the OpenMP runtime that
+ * is to be recorded. 0 or a negative errno; -EAGAIN: not just now.
+ */
+EXPORT int grainshim_attach(const char *socket, const void *runtime)
+{
+	Dl_info info;
+	void *handle;
+	int error = 0;
+
+	if (!take())
+		return -EAGAIN;
+	if (shim_process.state == SHIM_ASK || shim_process.state == SHIM_ASKING ||
+	    (shim_process.state == SHIM_ON && shim_process.header->enabled && !connect__gone()))
+		error = -EBUSY;
+	if (!error && shim_process.state == SHIM_ON)
+		__atomic_store_n(&shim_process.header->enabled, 0, __ATOMIC_RELEASE);
+	if (!error && mapped)
+		end_session();
+	handle = !error && dladdr(runtime, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	if (!error && !handle)
+		error = -ENOSYS;
+	if (!error) {
+		know_functions(handle);
+		error = connect__come(socket);
+	}
+	give_back();
+	return error;
+}
+
+/* Records from now on, once graind has answered; -EAGAIN: not yet. */
+EXPORT int grainshim_begin(void)
+{
+	struct found found = {0};
+	struct shim_header *header;
+	int error;
+
+	if (!take())
+		return -EAGAIN;
+	error = connect__receive(&header);
+	if (error) {
+		if (error != -EAGAIN)
+			connect__hang_up();
+		give_back();
+		return error;
+	}
+	mapped = header;
+	mapped_bytes = shim__bytes(header->threads, header->ring_words);
+	dl_iterate_phdr(patch_object, &found);
+	error = found.error;
+	if (!error && !found.calls)
+		error = -ENOENT;
+	if (!error)
+		error = connect__publish(header);
+	if (error) {
+		end_session();
+	} else {
+		looks = 0;
+		__atomic_store_n(&shim_process.over, over, __ATOMIC_RELAXED);
+		__atomic_store_n(&shim_process.look, look, __ATOMIC_RELAXED);
+	}
+	give_back();
+	return error;
+}

@@ -1,0 +1,130 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# attach --fast: libgrainshim.so in programs that run already. Exact inside the window as with probes, honest at its
+# edges, and the programs are unharmed: signals, sleeps, blocking calls, allocators, loaders.
+# usage: tests/root/test_shim_attach.sh BUILD_DIRECTORY
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/root_lib.sh"
+R=$B/tests/root/programs
+now_ns() { python3 -c 'import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))'; }
+# start NAME THREADS COMMAND...: its PID in PROGRAM
+start()
+{
+	OMP_NUM_THREADS=$2 OMP_DYNAMIC=false OMP_WAIT_POLICY=passive "${@:3}" >"$T/$1.json" 2>"$T/$1.err" &
+	PROGRAM=$!
+	PIDS+=("$PROGRAM")
+	sleep 0.3
+}
+# attach NAME PID: JOB, or a "not ok"
+attach()
+{
+	JOB=$("$GRAINCTL" attach --fast "$2" 2>"$T/attach.err" | sed -n 's/^job \([0-9]*\)$/\1/p')
+	[ "$JOB" ] && return 0
+	not_ok "$1: attach" "$(tail -3 "$T/attach.err")"
+	return 1
+}
+# jobs_of PID: how many jobs it has had
+jobs_of()
+{
+	"$GRAINCTL" jobs --all --json | python3 -c '
+import json, sys
+jobs = json.load(sys.stdin)
+print(sum(j["pid"] == int(sys.argv[1]) for j in (jobs["jobs"] if isinstance(jobs, dict) else jobs)))' "$1"
+}
+# end NAME: ends the program, which says that all was right
+end()
+{
+	kill -TERM "$PROGRAM"
+	wait "$PROGRAM"
+	is "$1: the program is unharmed" "$? $(json 'd["correct"]' <"$T/$1.json")" "0 True"
+}
+# verify NAME THREADS FROM TO JOB
+verify()
+{
+	if "$GRAINCTL" report "$5" --format json -o "$T/$1.ndjson" 2>"$T/$1.err" &&
+		"$GRAINCTL" summary "$5" --json >"$T/$1.summary" 2>>"$T/$1.err"; then
+		python3 "$HERE/attached.py" "$1" "$T/$1.times" "$3" "$4" "$T/$1.ndjson" "$T/$1.summary" "$2" "$T/$1.json"
+		is "$1: recorded from inside" "$(json 'd["source"]' <"$T/$1.summary")" shim
+	else
+		not_ok "$1: report" "$(tail -3 "$T/$1.err")"
+	fi
+}
+
+start_graind || exit 1
+for threads in 1 2 4; do
+	name=fast-$threads
+	start $name $threads "$B/tests/omp/loop_forever" 60000 "$T/$name.times"
+	attach $name "$PROGRAM" || continue
+	from=$(now_ns)
+	sleep 0.7
+	to=$(now_ns)
+	check "$name: detach while it runs" "$GRAINCTL" detach "$JOB"
+	sleep 0.1
+	end $name
+	verify $name $threads "$from" "$to" "$JOB"
+done
+
+# Again in the same process: the library is there already.
+name=again
+start $name 2 "$B/tests/omp/loop_forever" 60000 "$T/$name.times"
+attach $name "$PROGRAM" && "$GRAINCTL" detach "$JOB"
+attach $name "$PROGRAM"
+is "$name: who is recorded is not twice" \
+	"$("$GRAINCTL" attach --fast "$PROGRAM" 2>&1 >/dev/null | grep -c 'is already profiled by job')" 1
+from=$(now_ns)
+sleep 0.7
+to=$(now_ns)
+"$GRAINCTL" detach "$JOB"
+end $name
+verify $name 2 "$from" "$to" "$JOB"
+is "$name: no job is left of what was refused" "$(jobs_of "$PROGRAM")" 2
+
+# --duration ends it, too.
+name=duration
+start $name 2 "$B/tests/omp/loop_forever" 60000 "$T/$name.times"
+"$GRAINCTL" attach --fast --duration 1 "$PROGRAM" >"$T/out" 2>"$T/err"
+for _ in $(seq 100); do
+	running=$("$GRAINCTL" jobs --json | json 'len(d["jobs"])')
+	[ "$running" = 0 ] && break
+	sleep 0.1
+done
+is "$name: the recording has ended by itself" "$running" 0
+end $name
+
+# What a stop could spoil, on the thread that does it, and on others.
+for mode in allocate sleep alarm load plain; do
+	for threads in 1 3; do
+		program=held_now
+		[ $mode = plain ] && program=held_lazy
+		name=$mode-$threads
+		start $name $threads "$R/$program" $mode
+		for _ in 1 2; do
+			attach $name "$PROGRAM" || continue
+			sleep 0.2
+			"$GRAINCTL" detach "$JOB"
+		done
+		end $name
+		is "$name: recorded, nothing lost" \
+			"$("$GRAINCTL" summary "$JOB" --json | json '[d["grains"]["tasks"] > 0, d["events"]["lost"]]')" "[True, 0]"
+	done
+done
+# Of those it has one for each millisecond; while a thread is stopped another one has it.
+check "signals came all the time" test "$(json 'd["alarms"]' <"$T/alarm-3.json")" -gt 500
+name=read
+mkfifo "$T/input"
+start $name 1 sh -c 'exec "$0" read <"$1"' "$R/held_now" "$T/input"
+exec 3>"$T/input"
+sleep 0.2
+attach $name "$PROGRAM"
+printf 'abcdefgh' >&3
+sleep 0.2
+"$GRAINCTL" detach "$JOB"
+attach $name "$PROGRAM"
+printf 'abcdefgh' >&3
+sleep 0.2
+"$GRAINCTL" detach "$JOB"
+end $name
+exec 3>&-
+
+stop_graind
+is "graind ends cleanly" "$GRAIND_STATUS" 0
