@@ -21,8 +21,8 @@ BUILD_PACKAGES := gcc g++ clang llvm make pkg-config bpftool libbpf-dev libelf-d
 	libdeflate-dev libjansson-dev libsystemd-dev libgraphviz-dev libhwloc-dev libotf2-trace-dev \
 	libpapi-dev libpfm4-dev
 TEST_PACKAGES := gfortran graphicsmagick sumaclust fasttree patchelf python3-numpy libopenblas0-openmp r-base-core binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 python3-networkx python3-selenium chromium chromium-driver librsvg2-bin curl procps util-linux strace otf2-tools protobuf-compiler python3-protobuf
-# What real guests need.
-VM_PACKAGES := qemu-system-x86 mmdebstrap e2fsprogs
+# What real guests need, and building for another processor.
+VM_PACKAGES := qemu-system-x86 qemu-system-arm mmdebstrap e2fsprogs
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -42,10 +42,12 @@ ARCH := $(NATIVE)
 ifeq ($(ARCH),$(NATIVE))
 CC := gcc
 CXX := g++
+OMP_CLANG := clang
 else
 TRIPLET := $(patsubst arm64,aarch64-linux-gnu,$(patsubst amd64,x86_64-linux-gnu,$(ARCH)))
 SYSROOT := build/sysroot-$(ARCH)
 CC := $(TRIPLET)-gcc --sysroot=$(CURDIR)/$(SYSROOT) -isystem $(CURDIR)/$(SYSROOT)/usr/include/$(TRIPLET)
+OMP_CLANG := clang --target=$(TRIPLET) --sysroot=$(CURDIR)/$(SYSROOT) -L$(CURDIR)/$(SYSROOT)/usr/lib/llvm-14/lib
 CROSS_LIBS := -L$(CURDIR)/$(SYSROOT)/usr/lib/$(TRIPLET) -L$(CURDIR)/$(SYSROOT)/usr/lib/gcc/$(TRIPLET)/12 -Wl,-rpath-link,$(CURDIR)/$(SYSROOT)/usr/lib/$(TRIPLET)
 PKG_CONFIG := PKG_CONFIG_SYSROOT_DIR=$(CURDIR)/$(SYSROOT) \
 	PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(TRIPLET)/pkgconfig:$(SYSROOT)/usr/share/pkgconfig pkg-config
@@ -95,9 +97,13 @@ GRAINCTL_OBJ := $(call objects,daemon/grainctl)
 GRAIND_RENDER_OBJ := $(call objects,daemon/graind-render)
 UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 OMP_PROGRAMS := $(patsubst tests/omp/%.c,$(B)/tests/omp/%,$(wildcard tests/omp/*.c))
-# One program per OpenMP construct, by each compiler: NAME.gcc runs on libgomp, NAME.clang on libomp.
-CONSTRUCTS := $(wildcard tests/omp/constructs/*.c tests/omp/constructs/*.cc)
+# One program per OpenMP construct, by each compiler: NAME.gcc runs on libgomp, NAME.clang on libomp. For another
+# processor those in C.
+CONSTRUCTS := $(wildcard tests/omp/constructs/*.c)
+ifndef TRIPLET
+CONSTRUCTS += $(wildcard tests/omp/constructs/*.cc)
 CONSTRUCT_FORTRAN := $(wildcard tests/omp/constructs/fortran/fortran_*.f90)
+endif
 CONSTRUCT_PROGRAMS := $(foreach c,gcc clang,$(patsubst %,$(B)/%.$(c),$(basename $(CONSTRUCTS)))) \
 	$(patsubst tests/omp/constructs/fortran/%.f90,$(B)/tests/omp/constructs/%.gcc,$(CONSTRUCT_FORTRAN))
 TOOLS := $(patsubst %.c,$(B)/%,$(filter-out %/ompt_truth.c,$(wildcard tests/tools/*.c)))
@@ -235,7 +241,7 @@ LIBOMP_PROGRAMS := $(B)/tests/omp/fib.clang $(B)/tests/omp/chunks.clang $(B)/tes
 $(LIBOMP_PROGRAMS): $(B)/tests/omp/%.clang: tests/omp/%.c $(wildcard tests/omp/*.h)
 	$(say) OMP $@
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) -std=gnu11 -O2 -g -Wall -Wextra -Werror -fopenmp -o $@ $< -lm
+	$(Q)$(OMP_CLANG) -std=gnu11 -O2 -g -Wall -Wextra -Werror -fopenmp -o $@ $< -lm
 # Programs of single tests of root/, some in several forms. Linking statically warns of what glibc loads later.
 R := $(B)/tests/root/programs
 ROOT_PROGRAMS := $(addprefix $(R)/,dynamic static static_pie linked_in loader faulter plugin_gomp.so plugin_omp.so plugin_wheel.so \
@@ -255,7 +261,7 @@ $(R)/static_pie: ROOT_FLAGS := -g -fopenmp -static-pie
 $(R)/linked_in: ROOT_FLAGS := -g -fopenmp
 $(R)/linked_in: ROOT_LINK = $(shell $(CC) -print-file-name=libgomp.a) -lpthread
 $(R)/plugin_%.so $(R)/team_%.so: ROOT_FLAGS := -fPIC -shared -fopenmp
-$(R)/plugin_omp.so $(R)/team_omp.so: CC := $(CLANG)
+$(R)/plugin_omp.so $(R)/team_omp.so: CC := $(OMP_CLANG)
 # Finds its runtime beside itself.
 $(R)/plugin_wheel.so: ROOT_FLAGS += -Wl,-rpath,'$$ORIGIN'
 $(ROOT_PROGRAMS):
@@ -273,8 +279,8 @@ endef
 # 5.1 has masked.
 $(eval $(call construct_rule,gcc,c,$(CC) -std=gnu11))
 $(eval $(call construct_rule,gcc,cc,g++ -std=gnu++17))
-$(eval $(call construct_rule,clang,c,$(CLANG) -std=gnu11 -fopenmp-version=51))
-$(eval $(call construct_rule,clang,cc,clang++ -std=gnu++17 -fopenmp-version=51))
+$(eval $(call construct_rule,clang,c,$(OMP_CLANG) -std=gnu11 -fopenmp-version=51))
+$(eval $(call construct_rule,clang,cc,$(OMP_CLANG:clang%=clang++%) -std=gnu++17 -fopenmp-version=51))
 $(B)/tests/omp/constructs/%.gcc: tests/omp/constructs/fortran/%.f90 $(wildcard tests/omp/constructs/fortran/*) $(CONSTRUCT_HEADERS)
 	$(say) OMP $@
 	@mkdir -p $@.objects
@@ -287,7 +293,7 @@ OMPT_TOOL := $(B)/tests/tools/libompt_truth.so
 $(OMPT_TOOL): tests/tools/ompt_truth.c
 	$(say) CC $@
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -shared -fPIC -o $@ $< -lpthread
+	$(Q)$(OMP_CLANG) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -shared -fPIC -o $@ $< -lpthread
 
 # What the tests run once more with ASan and UBSan, of a build with SAN=1: the unit tests, and replays of the fuzzers' finds.
 REPLAYS := $(addprefix $(B)/fuzz/replay_,plan log trace)
@@ -300,7 +306,9 @@ sanitized: $(UNIT_TESTS) $(REPLAYS)
 
 constructs: $(CONSTRUCT_PROGRAMS) $(OMPT_TOOL)
 
-test-programs: constructs all $(UNIT_TESTS) $(EXAMPLES) $(OMP_PROGRAMS) $(LIBOMP_PROGRAMS) $(ROOT_PROGRAMS) $(TOOLS)
+# What the tests in guests run.
+guest-programs: constructs all $(OMP_PROGRAMS) $(LIBOMP_PROGRAMS) $(ROOT_PROGRAMS) $(TOOLS)
+test-programs: guest-programs $(UNIT_TESTS) $(EXAMPLES)
 
 deps:
 	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES) $(VM_PACKAGES)
@@ -310,7 +318,7 @@ sysroot:
 	@tests/install_packages.sh $(BUILD_PACKAGES) $(patsubst arm64,gcc-aarch64-linux-gnu,$(patsubst amd64,gcc-x86-64-linux-gnu,$(ARCH)))
 	$(say) FETCH $(SYSROOT)
 	@mkdir -p build
-	@tests/foreign_tree.sh $(ARCH) $(SYSROOT) libc6-dev libgcc-12-dev libstdc++-12-dev libgomp1 libomp5-14 $(filter %-dev,$(BUILD_PACKAGES))
+	@tests/foreign_tree.sh $(ARCH) $(SYSROOT) libc6-dev libgcc-12-dev libstdc++-12-dev libgomp1 libomp5-14 libomp-14-dev $(filter %-dev,$(BUILD_PACKAGES))
 
 # The two commands for a fresh machine install first, then build with a new
 # make so that pkg-config finds what was just installed.
@@ -330,6 +338,10 @@ check check-full:
 check-vm:
 	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES) $(VM_PACKAGES)
 	@$(MAKE) --no-print-directory -j$$(nproc) test-programs
+ifneq ($(if $(GUESTS),$(findstring arm64,$(GUESTS)),all),)
+	@$(MAKE) --no-print-directory ARCH=arm64 sysroot
+	@$(MAKE) --no-print-directory ARCH=arm64 -j$$(nproc) guest-programs
+endif
 	@tests/vm/run.sh $(B) $(GUESTS)
 
 bench:
@@ -349,7 +361,7 @@ bench-analysis:
 # The planner on mutated files, for MINUTES of CPU time; what is found lands in build/fuzz.
 MINUTES := 10
 # All of uprobes but what attaches or symbolizes.
-PLANNER_SOURCES := $(filter-out %/calibrate.c %/capture.c %/probe_links.c %/fork_gate.c %/symbolize.c %/demangle.c %/debug_functions.c, \
+PLANNER_SOURCES := $(filter-out %/calibrate.c %/capture.c %/probe_links.c %/detach_gate.c %/symbolize.c %/demangle.c %/debug_functions.c, \
 	$(wildcard uprobes/*.c))
 $(B)/fuzz/fuzz_plan: tests/fuzz/fuzz_plan.c $(PLANNER_SOURCES)
 	$(say) FUZZ $@
@@ -382,6 +394,6 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all constructs deps sysroot demo check check-full check-vm bench bench-analysis bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace sanitized
+.PHONY: all constructs deps sysroot demo check check-full check-vm guest-programs bench bench-analysis bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace sanitized
 
 -include $(shell find $(B) \( -path '$(B)/sysroot-*' -o -path '$(B)/vm' -o -path '$(B)/runtimes*' \) -prune -o -name '*.d' -type f -print 2>/dev/null)

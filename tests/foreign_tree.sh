@@ -3,7 +3,8 @@
 # Unpacks Debian packages of another architecture, and what they depend on,
 # into a tree: `foreign_tree.sh ARCH TREE PACKAGE...`. The sources are this
 # machine's own; its list of packages and of architectures stays as it is.
-# With --only, without what they depend on. A tree that is complete is kept.
+# With --only, without what they depend on; ^PATTERN$ is then the package with
+# the newest of the names that match. A tree that is complete is kept.
 set -eu
 only=
 [ "$1" = --only ] && { only=1; shift; }
@@ -23,7 +24,12 @@ options=(-q -o "APT::Architecture=$arch" -o "APT::Architectures::=$arch" -o "Dir
 {
 	apt-get "${options[@]}" update
 	if [ -n "$only" ]; then
-		(cd "$apt/cache/archives" && apt-get "${options[@]}" download "$@")
+		names=()
+		for name; do
+			[[ $name == ^* ]] && name=$(apt-cache "${options[@]}" search --names-only "$name" | cut -d' ' -f1 | sort -V | tail -1)
+			names+=("$name")
+		done
+		(cd "$apt/cache/archives" && apt-get "${options[@]}" download "${names[@]}")
 	else
 		apt-get "${options[@]}" -y --download-only install "$@"
 	fi

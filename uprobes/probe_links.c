@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "uprobes/probe_links.h"
-#include "uprobes/fork_gate.h"
+#include "uprobes/detach_gate.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/bpf.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -14,8 +15,10 @@
 #include <unistd.h>
 
 #define UPROBE_MULTI_RETURN 1u
-/* Of links at a time. */
+/* Of links at a time. The kernel closes those of perf events one by one: of them so many in the whole
+ * program. */
 #define CLOSERS 16
+#define PERF_CLOSERS 2
 
 /* BPF_LINK_CREATE for uprobe_multi; younger than the headers this may be built with. */
 struct multi_attr {
@@ -57,11 +60,11 @@ int probe_links__new(struct probe_links **out)
 
 static void close_link(struct link *link)
 {
-	fork_gate__close_begin();
+	detach_gate__enter(link->perf ? PERF_CLOSERS : UINT_MAX);
 	if (link->fd >= 0)
 		close(link->fd);
 	bpf_link__destroy(link->perf);
-	fork_gate__close_end();
+	detach_gate__leave();
 }
 
 struct closing {
@@ -228,10 +231,12 @@ static int attach_perf(struct probe_links *links, struct bpf_program *program,
 		       struct uprobes_error *err)
 {
 	size_t before = links->count;
+	int code = 0;
 
 	if (!reserve(links, 2 * count))
 		return fail_attach(err, -ENOMEM, path, "all points");
-	for (size_t i = 0; i < 2 * count; i++) {
+	detach_gate__hold();
+	for (size_t i = 0; !code && i < 2 * count; i++) {
 		const struct probe_point *p = &points[i / 2];
 		bool at_return = i & 1;
 		LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = at_return,
@@ -241,15 +246,15 @@ static int attach_perf(struct probe_links *links, struct bpf_program *program,
 		if (!opts.bpf_cookie)
 			continue;
 		link = bpf_program__attach_uprobe_opts(program, pid ? pid : -1, path, p->offset, &opts);
-		if (!link) {
-			int code = -errno;
-
-			close_from(links, before);
-			return fail_attach(err, code, path, p->event);
-		}
-		links->list[links->count++] = (struct link){.fd = -1, .perf = link, .pid = pid};
+		if (link)
+			links->list[links->count++] = (struct link){.fd = -1, .perf = link, .pid = pid};
+		else
+			code = fail_attach(err, -errno, path, p->event);
 	}
-	return 0;
+	detach_gate__release();
+	if (code)
+		close_from(links, before);
+	return code;
 }
 
 int probe_links__attach(struct probe_links *links, struct bpf_program *program, bool multi,

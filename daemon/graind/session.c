@@ -516,12 +516,13 @@ static void end(struct session *session, enum job_reason reason)
 			  (unsigned long long)session->job->number,
 			  (unsigned long long)(losses.ring_full + losses.overwritten),
 			  (unsigned long long)session->foreign);
+	job__change(session->job, show_ending, &reason);
+	job__conclude(session->job, false, 0);
+	/* Whoever ended it does not wait until the kernel has detached the probes. */
 	program_bodies__free(session->program_bodies);
 	capture__free(session->capture);
 	watch__close(session->watch);
 	prospects__free(session->prospects);
-	job__change(session->job, show_ending, &reason);
-	job__conclude(session->job, false, 0);
 }
 
 void *session__thread(void *argument)

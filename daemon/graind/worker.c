@@ -2,7 +2,7 @@
 /* The daemon's side: starts a worker, collects what it says, ends it. */
 #include "daemon/graind/worker.h"
 
-#include "uprobes/fork_gate.h"
+#include "uprobes/detach_gate.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -186,17 +186,17 @@ static int run(const struct worker *worker, struct sink *sink)
 
 	if (pipe2(pipe_fds, O_CLOEXEC) != 0)
 		return -errno;
-	fork_gate__fork_begin();
+	detach_gate__hold();
 	error = spawn(worker, pipe_fds[1], &pid);
 	close(pipe_fds[1]);
 	deadline_ms = now_ms() + worker->seconds * UINT64_C(1000);
 	if (error) {
-		fork_gate__fork_end();
+		detach_gate__release();
 		close(pipe_fds[0]);
 		return error;
 	}
 	error = wait_ready(pipe_fds[0], deadline_ms);
-	fork_gate__fork_end();
+	detach_gate__release();
 	if (!error)
 		error = collect(pipe_fds[0], deadline_ms, worker, sink);
 	close(pipe_fds[0]);

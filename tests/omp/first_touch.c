@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,6 +59,9 @@ int main(int argc, char **argv)
 	char *large = block(LARGE_BYTES), *small = block(SMALL_BYTES);
 	int sweeps = 0;
 
+	/* A page is 4 KiB, whatever the machine's setting for huge ones. */
+	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0)
+		perror("PR_SET_THP_DISABLE");
 	/* With a policy of the program's own the kernel does not move pages later (NUMA balancing). */
 	if (syscall(SYS_set_mempolicy, OWN_NODE, NULL, 0) != 0)
 		perror("set_mempolicy");

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Hardware counters of grains against work that is known: task k of a round executes k times the same number of
-# instructions, and has k times the cycles. Where the machine counts instructions, those to the number.
+# instructions, and has k times the cycles. Where the machine counts instructions, those to the number. With one thread
+# and with two: what the kernel's counters of the thread itself count in the same task.
 # usage: tests/root/test_known_work.sh BUILD_DIRECTORY
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/root_lib.sh"
@@ -12,8 +13,7 @@ if ! "$GRAINCTL" doctor 2>/dev/null | grep -q "a cycle counter can be read"; the
 	skip "cycles of known work" "this machine has no counter of cycles (the arm64 guest of tests/vm has one)"
 	exit 0
 fi
-# One thread: with more, the kernel's work for the others is counted with the grains that it interrupts.
-for threads in 1; do
+for threads in 1 2; do
 	name=worked-$threads
 	if ! OMP_NUM_THREADS=$threads "$GRAINCTL" run --counters cycles,instructions -- "$B/tests/omp/worked" $ROUNDS $TASKS $UNIT \
 		>"$T/$name.out" 2>"$T/$name.err"; then
@@ -22,10 +22,10 @@ for threads in 1; do
 	fi
 	job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/$name.err" | tail -1)
 	"$GRAINCTL" report "$job" --format json -o "$T/$name.grains"
-	python3 - "$name" "$T/$name.grains" $UNIT $ROUNDS $TASKS <<'PY'
-import json, re, statistics, sys
-name, path = sys.argv[1:3]
-unit, rounds, tasks = map(int, sys.argv[3:])
+	python3 - "$name" "$T/$name.grains" "$T/$name.out" $UNIT $ROUNDS $TASKS $threads <<'PY'
+import json, re, sys
+name, path, said = sys.argv[1:4]
+unit, rounds, tasks, threads = map(int, sys.argv[4:])
 
 
 def check(what, good, detail=""):
@@ -41,27 +41,49 @@ for line in open(path):
     if found:
         grains.append((int(found.group(1)), int(found.group(2)) + 1, g["counters"]))
 check("%d tasks" % (rounds * tasks), len(grains) == rounds * tasks, len(grains))
+own = {}
+for line in open(said):
+    if line.startswith("own "):
+        r, k, *counts = map(int, line.split()[1:])
+        own[r, k] = dict(zip(("cycles", "instructions"), counts))
+check("the program counted in each task itself", len(own) == rounds * tasks, len(own))
+
+
 # Interrupts are counted with what they interrupt: the least of all rounds is the work.
 def least(name):
     known = {n: [c[name] for r, k, c in grains if k == n and c.get(name)] for n in range(1, tasks + 1)}
     return {n: min(values) for n, values in known.items() if values}
 
 
+# A grain also has the program's asking and the ends of the probes: some thousands, not more with more work.
+def beside_own(name):
+    more = [(c[name] - own[r, k][name], k) for r, k, c in grains if c.get(name) and own.get((r, k), {}).get(name, -1) > 0]
+    least_more = {n: min(d for d, k in more if k == n) for n in {k for _, k in more}}
+    worst = max(d / (2 * unit * k) for k, d in least_more.items()) if least_more else 0
+    check("%s are those that the kernel counts for the thread (at most %.2f %% more)" % (name, 100 * worst),
+          len(least_more) == tasks and all(d >= 0 for d, _ in more) and worst < 0.01, least_more)
+
+
 cycles = least("cycles")
 check("the cycles of every task are known", len(cycles) == tasks, grains[:3])
 if len(cycles) == tasks:
+    beside_own("cycles")
+counted = least("instructions")
+if counted:
+    beside_own("instructions")
+else:
+    print("skip - %s instructions: this machine does not count them (QEMU does with -icount)" % name)
+# With several threads QEMU's counters of a CPU go on while others work: only what the kernel counts can be told then.
+if threads == 1 and len(cycles) == tasks:
     mean_k, mean_c = (tasks + 1) / 2, sum(cycles.values()) / tasks
     slope = sum((k - mean_k) * (c - mean_c) for k, c in cycles.items()) / sum((k - mean_k) ** 2 for k in cycles)
     off = max(abs(c - (mean_c + slope * (k - mean_k))) / c for k, c in cycles.items())
     check("cycles are proportional to the work (%.3f a loop, at most %.1f %% off)" % (slope / unit, 100 * off),
           slope > 0 and off < 0.05 and abs(mean_c - slope * mean_k) < 0.05 * mean_c, cycles)
-counted = least("instructions")
-if counted:
+if threads == 1 and counted:
     over = {k: (i - 2 * unit * k) / (2 * unit * k) for k, i in counted.items()}
     check("instructions are those of the loop, and of entering it (at most %.2f %% more)" % (100 * max(over.values())),
           len(counted) == tasks and min(over.values()) >= 0 and max(over.values()) < 0.01, counted)
-else:
-    print("skip - %s instructions: this machine does not count them (QEMU does with -icount)" % name)
 PY
 done
 stop_graind

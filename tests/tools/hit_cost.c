@@ -19,14 +19,17 @@
 #define BATCHES 40
 #define MAX_THREADS 64
 
+/* The kernel emulates the first. */
+#ifdef __aarch64__
+#define INSTRUCTIONS "	b 1f\n1:\n"
+#else
+#define INSTRUCTIONS "	push %rbp\n	pop %rbp\n"
+#endif
 void hit_cost_site(void);
 __asm__(".text\n"
 	".globl hit_cost_site\n"
 	".type hit_cost_site, @function\n"
-	"hit_cost_site:\n"
-	"	push %rbp\n"
-	"	pop %rbp\n"
-	"	ret\n"
+	"hit_cost_site:\n" INSTRUCTIONS "	ret\n"
 	".size hit_cost_site, . - hit_cost_site\n");
 
 static pthread_barrier_t together;

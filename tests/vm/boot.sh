@@ -18,7 +18,7 @@ image=$("$HERE/image.sh" "$B" "$ARCHITECTURE")
 rm -rf "$V/out" "$V/console.log"
 
 tar -c -f "$V/in.tar" --exclude='*.o' --exclude='*.d' --exclude='*.objects' -C "$HERE/../.." tests systemd \
-	--transform='s,^\./,build/,' -C "$(guest_build "$B")" ./graind ./graind-render ./grainctl ./tests/omp ./tests/tools ./tests/root
+	--transform='s,^\./,build/,' -C "$(guest_build "$B")" ./graind ./graind-render ./grainctl ./libgrainshim.so ./tests/omp ./tests/tools ./tests/root
 truncate -s 64M "$V/out.tar"
 disk() { printf '%s\n' -drive "if=none,id=$1,format=raw,file=$2,$4" -device "nvme-ns,drive=$1,nsid=$3"; }
 mapfile -t disks < <(printf '%s\n' -device nvme,serial=graind,id=nvme
@@ -28,7 +28,7 @@ mapfile -t disks < <(printf '%s\n' -device nvme,serial=graind,id=nvme
 tests=$*
 timeout -k 10 "${GUEST_SECONDS:-1800}" nice -n 10 "${MACHINE[@]}" -nodefaults -nographic -no-reboot -nic none \
 	-serial "file:$V/console.log" -kernel "$kernel" "${disks[@]}" -append \
-	"$APPEND root=PARTUUID=$IMAGE_SIGNATURE-01 rw panic=-1 quiet graind.tests=${tests// /,}" >"$V/qemu.log" 2>&1 </dev/null ||
+	"$APPEND root=PARTUUID=$IMAGE_SIGNATURE-01 rw panic=-1 quiet systemd.condition_needs_update=no graind.tests=${tests// /,}" >"$V/qemu.log" 2>&1 </dev/null ||
 	echo "QEMU ended with $?" >>"$V/qemu.log"
 tar -x -C "$V" -f "$V/out.tar" >/dev/null 2>&1 || true
 rm -f "$V/in.tar" "$V/out.tar"

@@ -8,13 +8,17 @@ GUEST_TESTS=(
 	root/test_exact.sh
 	root/test_scheduler.sh
 	root/test_counters.sh
-	root/test_samples.sh
 	root/test_matrix.sh
+	root/test_capture.sh
+)
+# What follows of the kernel's version, NUMA or the number of CPUs.
+NUMA_TESTS=(
+	root/test_numa_pages.sh
+	root/test_rings.sh
+	root/test_samples.sh
 )
 # What attaches and detaches often, which is slow with perf-event uprobes.
 ATTACH_TESTS=(
-	root/test_numa_pages.sh
-	root/test_capture.sh
 	root/test_run_attach.sh
 	root/test_daemon_api.sh
 	root/test_discovery.sh
@@ -23,7 +27,7 @@ ATTACH_TESTS=(
 SHORT_TESTS=(
 	vm/test_numa.sh
 )
-GUESTS=(linux-6.1 linux-6.12)
+GUESTS=(linux-arm64 linux-6.12 linux-6.1)
 IMAGE_SIGNATURE=67726e64 # of the disk, by which the kernel finds its first partition
 
 # guest NAME: sets what the guest is; B is the build directory.
@@ -37,14 +41,19 @@ guest()
 	case $1 in
 	linux-6.1)
 		ARCHITECTURE=amd64 KERNEL=6.1
-		TESTS+=(root/test_capture.sh)
+		TESTS+=(root/test_numa_pages.sh)
 		pc multi
 		;;
 	linux-6.12)
 		ARCHITECTURE=amd64 KERNEL=6.12
-		TESTS+=("${ATTACH_TESTS[@]}")
+		TESTS+=("${NUMA_TESTS[@]}" "${ATTACH_TESTS[@]}" root/test_shim.sh)
 		# This kernel panicked in 2 of 9 boots with a thread for each CPU.
 		pc single
+		;;
+	linux-arm64)
+		ARCHITECTURE=arm64 KERNEL=6.12
+		TESTS+=(root/test_known_work.sh root/test_shim.sh)
+		virt
 		;;
 	*)
 		echo "no guest is called '$1'; there are: ${GUESTS[*]}" >&2
@@ -63,6 +72,15 @@ pc()
 	four_nodes
 	# On a busy host the guest would measure its clock's frequency wrongly, several times over.
 	APPEND="console=ttyS0 mitigations=off tsc=reliable tsc_early_khz=$("$B/tests/tools/tsc_khz")"
+}
+
+# Instructions are counted where they are also the clock: each takes a nanosecond. The device tree has the distances;
+# with ACPI tables the CPUs would belong to no node.
+virt()
+{
+	MACHINE=(qemu-system-aarch64 -accel tcg,thread=single,tb-size=512 -icount shift=0,sleep=off -cpu "max,pauth-impdef=on" -M "virt,gic-version=3")
+	four_nodes
+	APPEND="console=ttyAMA0 mitigations=off"
 }
 
 # Eight CPUs on four nodes with 1 GiB each. The distances differ, so that none is taken for another.

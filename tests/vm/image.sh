@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Makes the disk of the guests of an architecture in BUILD_DIRECTORY/vm, once, and
-# prints its path: the installed release of Debian from the machine's own apt
-# sources, with the libraries of what is built here, and the unit that runs the
-# tests. Made anew when this script or the unit has changed.
+# prints its path: packages of the installed release of Debian from the machine's
+# own apt sources, with the libraries of what is built here, and the unit that
+# runs the tests. No code of the packages is run, so that any machine can make the
+# disk of any other. Made anew when this script or the unit has changed.
 # usage: tests/vm/image.sh BUILD_DIRECTORY ARCHITECTURE
 set -eu
 B=${1:?usage: tests/vm/image.sh BUILD_DIRECTORY ARCHITECTURE} architecture=$2
@@ -12,12 +13,13 @@ HERE=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$B/vm"
 V=$(cd "$B/vm" && pwd)
 image=$V/root-$architecture.img
-PACKAGES=(systemd systemd-sysv dbus udev kmod
+PACKAGES=(base-files base-passwd bash coreutils dash debianutils diffutils findutils grep gzip hostname libc-bin mawk sed tar
+	util-linux mount login systemd systemd-sysv udev kmod
 	libgomp1 libomp5-14 libgfortran5 libbpf1 libelf1 libdw1 libcapstone4 libzstd1 zlib1g libdeflate0 libmicrohttpd12
 	libcurl4 libssl3 libjansson4 libsystemd0 libpapi7.0 libpfm4 libhwloc15 libgvc6 libopen-trace-format2-10 libnuma1
-	python3 binutils bpftool curl procps util-linux hwloc-nox numactl)
+	python3 binutils bpftool curl procps hwloc-nox numactl)
 
-made_of=$({ cat "$0" "$HERE/graind-tests.service"; } | sha256sum)
+made_of=$(cat "$0" "$HERE/graind-tests.service" | sha256sum)
 exec 9>"$V/.image-$architecture.lock"
 flock 9
 if [ -e "$image" ] && [ "$(cat "$image.made-of" 2>/dev/null)" = "$made_of" ]; then
@@ -27,24 +29,15 @@ fi
 work=$(mktemp -d "$V/.image.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 tree=$work/tree
+"$HERE/../foreign_tree.sh" "$architecture" "$tree" "${PACKAGES[@]}" >&2
+rm -rf "$tree"/usr/share/{man,doc,locale,info}
 
-# Where this machine gets Debian from, and how.
-apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT) $(ORIGIN)' 'Created-By: Packages' |
-	sed -n 's/ Debian$//p' | sort -u >"$work/sources.list"
-if ! [ -s "$work/sources.list" ]; then
-	echo "apt knows no Debian archive here: run 'apt-get update'" >&2
-	exit 1
-fi
-apt-config dump --no-empty --format '%F "%v";%n' Acquire | grep -E '^Acquire::(https?|Check-[A-Za-z-]*|Retries)[ :]' >"$work/apt.conf" || true
-if ! mmdebstrap --quiet --mode=root --variant=apt --architectures="$architecture" --include="$(IFS=,; echo "${PACKAGES[*]}")" \
-	--aptopt="$work/apt.conf" --aptopt='APT::Install-Recommends "false"' \
-	--dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/doc/*' \
-	--dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='path-exclude=/usr/share/info/*' \
-	--skip=cleanup/apt/lists --customize-hook='rm -rf "$1"/var/cache/apt/* "$1"/var/lib/apt/lists/*' \
-	"$(. /etc/os-release && echo "$VERSION_CODENAME")" "$tree" "$work/sources.list" >"$work/log" 2>&1; then
-	tail -20 "$work/log" >&2
-	exit 1
-fi
+# What the packages would have done themselves when they were installed.
+for file in passwd group; do cp "$tree/usr/share/base-passwd/$file.master" "$tree/etc/$file"; done
+cp "$tree/usr/share/libc-bin/nsswitch.conf" "$tree/etc/"
+ln -sf mawk "$tree/usr/bin/awk"
+mknod -m 600 "$tree/dev/console" c 5 1
+chmod 1777 "$tree/tmp" "$tree/var/tmp"
 
 cp "$HERE/graind-tests.service" "$tree/etc/systemd/system/"
 mkdir -p "$tree/etc/systemd/system/multi-user.target.wants"
@@ -52,13 +45,13 @@ ln -sf ../graind-tests.service "$tree/etc/systemd/system/multi-user.target.wants
 ln -sf multi-user.target "$tree/etc/systemd/system/default.target"
 for unit in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer fstrim.timer e2scrub_all.timer e2scrub_reap.service \
 	systemd-timesyncd.service systemd-networkd.service systemd-resolved.service getty.target getty@tty1.service \
-	serial-getty@.service systemd-random-seed.service systemd-firstboot.service ldconfig.service \
-	systemd-update-utmp.service systemd-pcrphase.service; do
+	serial-getty@.service systemd-random-seed.service systemd-logind.service systemd-update-utmp.service systemd-pcrphase.service; do
 	ln -sf /dev/null "$tree/etc/systemd/system/$unit"
 done
 : >"$tree/etc/fstab"
 echo guest >"$tree/etc/hostname"
-echo uninitialized >"$tree/etc/machine-id"
+# One of its own: not the first boot, at which systemd would set up the rest.
+echo "$IMAGE_SIGNATURE$IMAGE_SIGNATURE$IMAGE_SIGNATURE$IMAGE_SIGNATURE" >"$tree/etc/machine-id"
 
 # One partition at 1 MiB, without mounting anything.
 MEGABYTES=1536

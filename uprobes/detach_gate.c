@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "uprobes/fork_gate.h"
+#include "uprobes/detach_gate.h"
 
 #include <pthread.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-/* Forks that wait count, so that closing many links does not keep them out. */
-static unsigned int forks, closes;
+/* Who waits to hold counts, so that closing many links does not keep them out. */
+static unsigned int holds, closes;
 
-void fork_gate__fork_begin(void)
+void detach_gate__hold(void)
 {
 	pthread_mutex_lock(&lock);
-	forks++;
+	holds++;
 	while (closes)
 		pthread_cond_wait(&changed, &lock);
 	pthread_mutex_unlock(&lock);
 }
 
-void fork_gate__fork_end(void)
+void detach_gate__release(void)
 {
 	pthread_mutex_lock(&lock);
-	forks--;
+	holds--;
 	pthread_cond_broadcast(&changed);
 	pthread_mutex_unlock(&lock);
 }
 
-void fork_gate__close_begin(void)
+void detach_gate__enter(unsigned int at_once)
 {
 	pthread_mutex_lock(&lock);
-	while (forks)
+	while (holds || closes >= at_once)
 		pthread_cond_wait(&changed, &lock);
 	closes++;
 	pthread_mutex_unlock(&lock);
 }
 
-void fork_gate__close_end(void)
+void detach_gate__leave(void)
 {
 	pthread_mutex_lock(&lock);
 	closes--;
