@@ -3,7 +3,7 @@
 # make            build/graind, build/grainctl
 # make demo       profile the demo programs and write their reports (as root)
 # make check      all tests that this machine can run (as root: all of them)
-# make check-vm   the tests in real guests under QEMU: other kernels, four NUMA nodes (as root)
+# make check-vm   the tests in real guests under QEMU: other kernels, arm64, four NUMA nodes (as root)
 # make check-full what check does with every construct on every version of the runtimes (an hour)
 # make bench      the cost of being measured, as a table (as root)
 # make bench-analysis  seconds and memory of the analysis of large traces, as a table
@@ -22,7 +22,7 @@ BUILD_PACKAGES := gcc g++ clang llvm make pkg-config bpftool libbpf-dev libelf-d
 	libpapi-dev libpfm4-dev
 TEST_PACKAGES := gfortran graphicsmagick sumaclust fasttree patchelf python3-numpy libopenblas0-openmp r-base-core binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 python3-networkx python3-selenium chromium chromium-driver librsvg2-bin curl procps util-linux strace otf2-tools protobuf-compiler python3-protobuf
 # What real guests need, and building for another processor.
-VM_PACKAGES := qemu-system-x86 qemu-system-arm mmdebstrap e2fsprogs
+VM_PACKAGES := qemu-system-x86 qemu-system-arm e2fsprogs
 
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -4,6 +4,8 @@
 # line and writes what they said as a tar to the given disk.
 # usage: tests/vm/in_guest.sh DISK
 mkdir out
+# Nothing of the packages has run when the disk was made.
+ldconfig
 tests=$(sed -n 's/.*graind\.tests=\([^ ]*\).*/\1/p' /proc/cmdline)
 # Threads that spin would take the CPUs of the host from those that work.
 export FEW=1 OMP_WAIT_POLICY=passive
