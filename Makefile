@@ -13,6 +13,7 @@
 # make fuzz-log, fuzz-trace  the analysis on mutated event logs and traces
 # make lint       formatting, warnings of clang, folder dependencies
 # make ARCH=arm64 sysroot, make ARCH=arm64  builds for arm64 on another machine, into build/arm64
+# make install, uninstall, deb   see systemd/install.mk
 # V=1 shows the commands. SAN=1 builds with ASan and UBSan into build/san.
 
 # The one list of packages: what building needs, and what the tests need on top.
@@ -20,7 +21,7 @@ BUILD_PACKAGES := gcc g++ clang llvm make pkg-config bpftool libbpf-dev libelf-d
 	libcapstone-dev libzstd-dev zlib1g-dev libmicrohttpd-dev libcurl4-openssl-dev libssl-dev \
 	libdeflate-dev libjansson-dev libsystemd-dev libgraphviz-dev libhwloc-dev libotf2-trace-dev \
 	libpapi-dev libpfm4-dev
-TEST_PACKAGES := gfortran graphicsmagick sumaclust fasttree patchelf python3-numpy libopenblas0-openmp r-base-core binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 python3-networkx python3-selenium chromium chromium-driver librsvg2-bin curl procps util-linux strace otf2-tools protobuf-compiler python3-protobuf
+TEST_PACKAGES := debhelper lintian zsh gfortran graphicsmagick sumaclust fasttree patchelf python3-numpy libopenblas0-openmp r-base-core binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 python3-networkx python3-selenium chromium chromium-driver librsvg2-bin curl procps util-linux strace otf2-tools protobuf-compiler python3-protobuf
 # What real guests need, and building for another processor.
 VM_PACKAGES := qemu-system-x86 qemu-system-arm e2fsprogs
 
@@ -384,6 +385,8 @@ endef
 $(foreach t,log trace,$(eval $(call analysis_fuzz_rules,$(t))))
 fuzz-plan fuzz-log fuzz-trace: fuzz-%: $(B)/fuzz/fuzz_%
 	@tests/fuzz/run.sh $(B) $(MINUTES) $*
+
+include systemd/install.mk
 
 lint: all
 	@tests/lint.sh $(B)

@@ -4,6 +4,7 @@
 #include "daemon/graind/routes.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -23,17 +24,22 @@
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts allow-popups "   \
 	"allow-downloads"
 #define CONNECTION_MEMORY (32u << 10)
+#define ADMIN_GROUP "graind"
+#define NO_GROUP ((gid_t)-1)
+#define MOST_GROUPS 4096
 
 /* One open connection; in a list so that a user's can be counted. */
 struct peer {
 	uid_t uid;
 	bool known;
+	bool admin; /* root, or a member of the admin group: sees and controls every job */
 	struct peer *next;
 };
 
 struct api {
 	struct MHD_Daemon *daemon;
 	struct jobs *jobs;
+	gid_t admins; /* NO_GROUP: this machine has none */
 	pthread_mutex_t lock;
 	struct peer *peers;
 };
@@ -52,6 +58,32 @@ static int socket_of(struct MHD_Connection *connection)
 	return info ? info->connect_fd : -1;
 }
 
+static gid_t find_admins(void)
+{
+	struct group group, *found = NULL;
+	char names[4096];
+
+	/* One with more members than fit is none that was made for this. */
+	return getgrnam_r(ADMIN_GROUP, &group, names, sizeof(names), &found) == 0 && found ? found->gr_gid
+											     : NO_GROUP;
+}
+
+/* The groups of whoever connected, when it did, told by the kernel. */
+static bool is_admin(const struct api *api, int fd, const struct ucred *credentials)
+{
+	gid_t groups[MOST_GROUPS];
+	socklen_t size = sizeof(groups);
+
+	if (credentials->uid == 0 || (api->admins != NO_GROUP && credentials->gid == api->admins))
+		return true;
+	if (api->admins == NO_GROUP || getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size) != 0)
+		return false;
+	for (size_t i = 0; i < size / sizeof(*groups); i++)
+		if (groups[i] == api->admins)
+			return true;
+	return false;
+}
+
 static void add_peer(struct api *api, struct MHD_Connection *connection, void **context)
 {
 	struct peer *peer = calloc(1, sizeof(*peer));
@@ -67,6 +99,7 @@ static void add_peer(struct api *api, struct MHD_Connection *connection, void **
 	    size == sizeof(credentials)) {
 		peer->uid = credentials.uid;
 		peer->known = true;
+		peer->admin = is_admin(api, fd, &credentials);
 	}
 	pthread_mutex_lock(&api->lock);
 	for (const struct peer *other = api->peers; other; other = other->next)
@@ -75,7 +108,7 @@ static void add_peer(struct api *api, struct MHD_Connection *connection, void **
 	api->peers = peer;
 	pthread_mutex_unlock(&api->lock);
 	/* Nobody may take all the connections. */
-	if (!peer->known || (peer->uid != 0 && others >= MAX_CONNECTIONS_OF_A_USER))
+	if (!peer->known || (!peer->admin && others >= MAX_CONNECTIONS_OF_A_USER))
 		shutdown(fd, SHUT_RDWR);
 }
 
@@ -199,7 +232,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	} else if (body->too_large) {
 		answer__fail(&answer, 413, "the request's body is larger than 64 KiB");
 	} else {
-		request.peer = peer->uid;
+		request.peer = peer->admin ? 0 : peer->uid;
 		request.body = body->data ? body->data : "";
 		request.body_size = body->size;
 		request.all = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "all");
@@ -229,6 +262,7 @@ int api__start(int listen_fd, struct jobs *jobs, struct api **out)
 	if (!api)
 		return -ENOMEM;
 	api->jobs = jobs;
+	api->admins = find_admins();
 	pthread_mutex_init(&api->lock, NULL);
 	api->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION |
 					       MHD_USE_POLL | MHD_USE_ITC,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/graind/reports.h"
 #include "daemon/graind/worker.h"
+#include "daemon/common/beside.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -81,22 +82,6 @@ void reports__end(void)
 	atomic_store(&making.ended, true);
 }
 
-/* graind-render lies where graind lies. */
-static int find_program(char path[PATH_MAX])
-{
-	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - sizeof(RENDER_FILE));
-	char *slash;
-
-	if (length < 0)
-		return -errno;
-	path[length] = 0;
-	slash = strrchr(path, '/');
-	if (!slash)
-		return -ENOENT;
-	memcpy(slash + 1, RENDER_FILE, sizeof(RENDER_FILE));
-	return 0;
-}
-
 /* What the worker said of its failure; nothing of it is believed but that it is text. */
 static bool tell(int complaints, uint64_t number, struct failure *failure)
 {
@@ -152,7 +137,7 @@ static int run(struct worker *worker, const char *view, int *fd, struct failure 
 	int complaints = memfd_create("graind-render-says", MFD_CLOEXEC);
 	char path[PATH_MAX], number[16];
 	const char *details[] = {view, number, NULL};
-	int error = file < 0 || complaints < 0 ? -errno : find_program(path);
+	int error = file < 0 || complaints < 0 ? -errno : beside__find(RENDER_FILE, path, sizeof(path));
 
 	if (!error) {
 		snprintf(number, sizeof(number), "%d", complaints);
