@@ -338,7 +338,7 @@ check check-full:
 # GUESTS: some of them only. With few tests: tests/vm/run.sh build --short
 check-vm:
 	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES) $(VM_PACKAGES)
-	@$(MAKE) --no-print-directory -j$$(nproc) test-programs
+	@$(MAKE) --no-print-directory -j$$(nproc) test-programs deb
 ifneq ($(if $(GUESTS),$(findstring arm64,$(GUESTS)),all),)
 	@$(MAKE) --no-print-directory ARCH=arm64 sysroot
 	@$(MAKE) --no-print-directory ARCH=arm64 -j$$(nproc) guest-programs

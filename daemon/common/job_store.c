@@ -429,12 +429,13 @@ int job_store__delete(struct job_store *store, uint64_t number)
 	char name[NUMBER_CHARS];
 	struct dirent *entry;
 	DIR *directory;
+	struct stat st;
 	int fd, error = job_store__open_job(store, number, &fd, NULL);
 
 	if (error)
 		return error;
 	/* Without CAP_DAC_OVERRIDE the entries of another user's directory cannot be removed. */
-	if (geteuid() == 0 && fchown(fd, 0, (gid_t)-1) != 0)
+	if (fstat(fd, &st) != 0 || (st.st_uid != geteuid() && fchown(fd, geteuid(), (gid_t)-1) != 0))
 		error = -errno;
 	directory = error ? NULL : fdopendir(fd);
 	if (!directory) {

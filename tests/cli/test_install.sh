@@ -25,7 +25,7 @@ is "what it installs" "$(cat "$T/installed")" "755 usr/bin/grainctl
 644 usr/share/zsh/vendor-completions/_grainctl"
 check "the installed grainctl runs" "$D/usr/bin/grainctl" --version
 # It looks for libgrainshim.so where it was installed; what fails then is that no graind listens.
-"$D/usr/bin/grainctl" --socket "$T/none.sock" run --fast -- true >"$T/out" 2>&1
+"$D/usr/bin/grainctl" --socket "$T/none.sock" --state-dir "$T/state" run --fast -- true >"$T/out" 2>&1
 if grep -q libgrainshim "$T/out"; then not_ok "the installed grainctl finds its library" "$(cat "$T/out")"; else ok "the installed grainctl finds its library"; fi
 
 # The units, as this systemd understands them; the program that they start has to be there.

@@ -18,7 +18,8 @@ image=$("$HERE/image.sh" "$B" "$ARCHITECTURE")
 rm -rf "$V/out" "$V/console.log"
 
 tar -c -f "$V/in.tar" --exclude='*.o' --exclude='*.d' --exclude='*.objects' -C "$HERE/../.." tests systemd \
-	--transform='s,^\./,build/,' -C "$(guest_build "$B")" ./graind ./graind-render ./grainctl ./libgrainshim.so ./tests/omp ./tests/tools ./tests/root
+	--transform='s,^\./,build/,' -C "$(guest_build "$B")" ./graind ./graind-render ./grainctl ./libgrainshim.so ./tests/omp ./tests/tools ./tests/root \
+	$(cd "$(guest_build "$B")" && ls -d ./deb/graind_*.deb 2>/dev/null)
 truncate -s 64M "$V/out.tar"
 disk() { printf '%s\n' -drive "if=none,id=$1,format=raw,file=$2,$4" -device "nvme-ns,drive=$1,nsid=$3"; }
 mapfile -t disks < <(printf '%s\n' -device nvme,serial=graind,id=nvme
