@@ -21,7 +21,7 @@ BUILD_PACKAGES := gcc g++ clang llvm make pkg-config bpftool libbpf-dev libelf-d
 	libcapstone-dev libzstd-dev zlib1g-dev libmicrohttpd-dev libcurl4-openssl-dev libssl-dev \
 	libdeflate-dev libjansson-dev libsystemd-dev libgraphviz-dev libhwloc-dev libotf2-trace-dev \
 	libpapi-dev libpfm4-dev
-TEST_PACKAGES := debhelper lintian zsh gfortran graphicsmagick sumaclust fasttree patchelf python3-numpy libopenblas0-openmp r-base-core binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 python3-networkx python3-selenium chromium chromium-driver librsvg2-bin curl procps util-linux strace otf2-tools protobuf-compiler python3-protobuf
+TEST_PACKAGES := debhelper lintian zsh prometheus python3-prometheus-client iproute2 gfortran graphicsmagick sumaclust fasttree patchelf python3-numpy libopenblas0-openmp r-base-core binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 python3-networkx python3-selenium chromium chromium-driver librsvg2-bin curl procps util-linux strace otf2-tools protobuf-compiler python3-protobuf
 # What real guests need, and building for another processor.
 VM_PACKAGES := qemu-system-x86 qemu-system-arm e2fsprogs
 

@@ -13,7 +13,9 @@ PROGRAMS := 755:$(B)/graind:bin/graind 755:$(B)/grainctl:bin/grainctl \
 SETTINGS := 644:systemd/perf-uprobes.conf:share/graind/perf-uprobes.conf
 # A package has those from its own tools.
 ifneq ($(UNITS_BY),debhelper)
-SETTINGS += 644:systemd/graind.socket:$(UNITS)/graind.socket 644:$(B)/systemd/graind.service:$(UNITS)/graind.service \
+SETTINGS += 644:systemd/graind.socket:$(UNITS)/graind.socket \
+	644:systemd/graind-metrics.socket:$(UNITS)/graind-metrics.socket \
+	644:$(B)/systemd/graind.service:$(UNITS)/graind.service \
 	644:systemd/graind.sysusers:lib/sysusers.d/graind.conf 644:systemd/graind.tmpfiles:lib/tmpfiles.d/graind.conf
 endif
 PAGES := 644:systemd/man/grainctl.1:share/man/man1/grainctl.1 644:systemd/man/graind.8:share/man/man8/graind.8 \
@@ -41,6 +43,7 @@ deb: all
 	$(Q)cp -r systemd/debian $(B)/deb/graind/debian
 	$(Q)sed 's/@VERSION@/$(VERSION)/' systemd/debian/changelog >$(B)/deb/graind/debian/changelog
 	$(Q)cp systemd/graind.service systemd/graind.socket $(B)/deb/graind/debian/
+	$(Q)cp systemd/graind-metrics.socket $(B)/deb/graind/debian/graind.graind-metrics.socket
 	$(Q)cp systemd/graind.sysusers $(B)/deb/graind/debian/graind.sysusers
 	$(Q)cp systemd/graind.tmpfiles $(B)/deb/graind/debian/graind.tmpfiles
 	$(Q)cd $(B)/deb/graind && TREE=$(CURDIR) dpkg-buildpackage -b -us -uc -d >../log 2>&1 || { tail -20 ../log; exit 1; }

@@ -65,7 +65,7 @@ static gid_t find_admins(void)
 
 	/* One with more members than fit is none that was made for this. */
 	return getgrnam_r(ADMIN_GROUP, &group, names, sizeof(names), &found) == 0 && found ? found->gr_gid
-											     : NO_GROUP;
+											   : NO_GROUP;
 }
 
 /* The groups of whoever connected, when it did, told by the kernel. */
@@ -147,8 +147,9 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct ans
 		if (!response)
 			close(answer->fd);
 	} else {
-		text = answer->json ? json_dumps(answer->json, JSON_COMPACT | JSON_REAL_PRECISION(9))
-				    : strdup("");
+		text = answer->text   ? answer->text
+		       : answer->json ? json_dumps(answer->json, JSON_COMPACT | JSON_REAL_PRECISION(9))
+				      : strdup("");
 		if (text)
 			response = MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_FREE);
 		if (text && !response)

@@ -5,6 +5,7 @@
 
 #include "daemon/graind/job_view.h"
 #include "daemon/graind/jobs.h"
+#include "daemon/graind/metrics.h"
 #include "daemon/graind/process.h"
 #include "daemon/graind/recorder.h"
 #include "uprobes/counter_set.h"
@@ -21,6 +22,7 @@ struct jobs {
 	char *socket;
 	int idle_fd;
 	char method[32];
+	struct metrics metrics;
 };
 
 struct job {

@@ -123,6 +123,9 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 		free(counters);
 		if (pidfd >= 0)
 			close(pidfd);
+		pthread_mutex_lock(&jobs->lock);
+		metrics__refused(&jobs->metrics, failure->status);
+		pthread_mutex_unlock(&jobs->lock);
 		return error;
 	}
 	job->pidfd = pidfd;
@@ -140,6 +143,8 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 		failure__set(&job->refused, 503, "cannot start a thread: %s", strerror(-error));
 	error = await_start(job, out, failure);
 	refused = error && job->refused.status;
+	if (refused)
+		metrics__refused(&jobs->metrics, failure->status);
 	pthread_mutex_unlock(&jobs->lock);
 	if (refused) {
 		job_store__delete(jobs->store, job->number);

@@ -76,6 +76,44 @@ void job_view__name_user(struct job_view *view)
 		snprintf(view->user, sizeof(view->user), "%u", (unsigned int)view->uid);
 }
 
+/* Of what all threads were there for. */
+static double preempted_share(const json_t *threads)
+{
+	double preempted = 0, there = 0;
+	const json_t *thread;
+	size_t i;
+
+	json_array_foreach((json_t *)threads, i, thread)
+	{
+		preempted += json_number_value(json_object_get(thread, "preempted_ns"));
+		there += json_number_value(json_object_get(thread, "last_ns")) -
+			 json_number_value(json_object_get(thread, "first_ns"));
+	}
+	return there > 0 ? preempted / there : NAN;
+}
+
+static void take_measures(struct job_measures *measures, const json_t *summary)
+{
+	const json_t *parallelism = json_object_get(summary, "average_parallelism"), *value;
+	const char *name;
+
+	measures->average_parallelism = json_is_number(parallelism) ? json_number_value(parallelism) : NAN;
+	measures->preempted_share =
+		preempted_share(json_object_get(json_object_get(summary, "scheduler"), "threads"));
+	json_object_foreach(json_object_get(summary, "problems"), name, value)
+	{
+		const json_t *percent = json_object_get(value, "percent");
+		size_t at = measures->problem_count;
+
+		if (!json_is_true(json_object_get(value, "available")) || !json_is_number(percent) ||
+		    at == JOB_PROBLEMS || strlen(name) >= sizeof(measures->problems[at].name))
+			continue;
+		strcpy(measures->problems[at].name, name);
+		measures->problems[at].share = json_number_value(percent) / 100;
+		measures->problem_count++;
+	}
+}
+
 void job_view__take_summary(struct job_view *view, const json_t *summary)
 {
 	json_t *problems = json_object_get(summary, "problems"), *names = json_array(), *value;
@@ -83,6 +121,7 @@ void job_view__take_summary(struct job_view *view, const json_t *summary)
 
 	if (!names)
 		return;
+	take_measures(&view->measures, summary);
 	json_object_foreach(problems, name, value)
 	{
 		if (json_is_true(json_object_get(value, "available")) &&

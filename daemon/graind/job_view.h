@@ -19,6 +19,18 @@ enum job_state {
 
 enum job_reason { JOB_GOES_ON, JOB_EXIT, JOB_EXEC, JOB_DETACH, JOB_DURATION, JOB_SHUTDOWN };
 
+#define JOB_PROBLEMS 16
+
+/* What the summary says that can be followed over many jobs. */
+struct job_measures {
+	double average_parallelism, preempted_share; /* NAN: unknown */
+	size_t problem_count;
+	struct {
+		char name[48];
+		double share; /* of the grains */
+	} problems[JOB_PROBLEMS];
+};
+
 struct job_view {
 	uint64_t number;
 	uint64_t parent; /* job of the process that this one comes from, 0 = none */
@@ -34,8 +46,9 @@ struct job_view {
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; end 0 while it runs */
 	uint64_t grains, events, lost;
 	double events_per_s, overhead_percent, ns_per_event;
-	json_t *problems; /* array of names or NULL; owned by who owns the view */
-	json_t *notes;	  /* lines for people; likewise */
+	struct job_measures measures; /* once it has ended */
+	json_t *problems;	      /* array of names or NULL; owned by who owns the view */
+	json_t *notes;		      /* lines for people; likewise */
 };
 
 const char *job_state__name(enum job_state state);
@@ -47,7 +60,7 @@ json_t *job_view__json(const struct job_view *view);
 /* User name of `uid` for people, its number when it has none. */
 void job_view__name_user(struct job_view *view);
 
-/* Takes problems and overhead from a summary (OUTPUTS: summary --json). */
+/* Takes problems, measures and overhead from a summary (OUTPUTS: summary --json). */
 void job_view__take_summary(struct job_view *view, const json_t *summary);
 
 #endif

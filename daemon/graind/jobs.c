@@ -3,6 +3,7 @@
 #include "daemon/graind/log.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -142,6 +143,7 @@ void job__change(struct job *job, job_change_fn change, const void *ctx)
 	before = job->view.state;
 	change(&job->view, ctx);
 	if (job->view.state != before) {
+		job->jobs->metrics.started += before == JOB_STARTING;
 		store_view(job);
 		pthread_cond_broadcast(&job->jobs->changed);
 	}
@@ -278,6 +280,7 @@ int job__enter(struct jobs *jobs, const struct process *process, pid_t pid, uint
 			.uid = process->uid,
 			.threads = process->threads,
 			.start_ns = job__now_ns(),
+			.measures = {.average_parallelism = NAN, .preempted_share = NAN},
 		};
 		snprintf(job->view.exe, sizeof(job->view.exe), "%s", process->exe);
 		snprintf(job->view.cmd, sizeof(job->view.cmd), "%s", process->cmd);
@@ -316,8 +319,10 @@ void job__retire(struct job *job, job_change_fn change, const void *ctx)
 	pthread_mutex_lock(&jobs->lock);
 	while (job->awaited)
 		pthread_cond_wait(&jobs->changed, &jobs->lock);
+	jobs->metrics.started += job->view.state == JOB_STARTING;
 	change(&job->view, ctx);
 	store_view(job);
+	metrics__job_ended(&jobs->metrics, &job->view);
 	error = job_store__hand_over(job->dirfd, job->view.uid, job->process.gid);
 	if (error)
 		log__line(LOG_WARNING, "job %llu: cannot give it to user %u: %s",

@@ -5,6 +5,7 @@
 #include "daemon/graind/background.h"
 #include "daemon/graind/listen.h"
 #include "daemon/graind/log.h"
+#include "daemon/graind/metrics_server.h"
 #include "daemon/graind/plan_cache.h"
 #include "daemon/graind/privileges.h"
 #include "daemon/graind/reports.h"
@@ -29,14 +30,20 @@
 #define EXIT_DENIED 3
 #define FIRST_JOB_MS 60000
 #define FAREWELL_MS 1000
-#define LISTEN_FD_FROM_SYSTEMD SD_LISTEN_FDS_START
 
 struct options {
-	const char *config, *state_dir, *socket;
+	const char *config, *state_dir, *socket, *metrics;
 	bool foreground, exit_when_idle;
 };
 
-enum { OPTION_FOREGROUND = 256, OPTION_EXIT_WHEN_IDLE, OPTION_STATE_DIR, OPTION_SOCKET, OPTION_CONFIG };
+enum {
+	OPTION_FOREGROUND = 256,
+	OPTION_EXIT_WHEN_IDLE,
+	OPTION_STATE_DIR,
+	OPTION_SOCKET,
+	OPTION_CONFIG,
+	OPTION_METRICS
+};
 
 static const struct argp_option option_list[] = {
 	{"config", OPTION_CONFIG, "FILE", 0, "Settings; for now the file must be empty or absent", 0},
@@ -44,6 +51,10 @@ static const struct argp_option option_list[] = {
 	 "Where jobs are kept (default $" ENV_STATE_DIR " or " DEFAULT_STATE_DIR ")", 0},
 	{"socket", OPTION_SOCKET, "PATH", 0,
 	 "Where to listen (default $" ENV_SOCKET " or " DEFAULT_SOCKET ")", 0},
+	{"metrics", OPTION_METRICS, "[ADDRESS:]PORT", 0,
+	 "Tell Prometheus how it goes, there; whoever can connect sees the jobs of all users. ADDRESS is "
+	 "127.0.0.1 unless given",
+	 0},
 	{"foreground", OPTION_FOREGROUND, NULL, 0, "Stay in the foreground", 0},
 	{"exit-when-idle", OPTION_EXIT_WHEN_IDLE, NULL, 0, "End when the last job has ended", 0},
 	{0},
@@ -63,6 +74,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_SOCKET:
 		options->socket = argument;
 		return 0;
+	case OPTION_METRICS:
+		options->metrics = argument;
+		return 0;
 	case OPTION_FOREGROUND:
 		options->foreground = true;
 		return 0;
@@ -81,6 +95,8 @@ struct daemon {
 	struct job_store *store;
 	struct jobs *jobs;
 	struct api *api;
+	struct metrics_server *metrics;
+	int metrics_fd; /* until the server has it */
 	int listen_fd, signal_fd, idle_fd, report_fd;
 	bool own_socket; /* not systemd's */
 	char *socket;	 /* absolute */
@@ -117,21 +133,35 @@ static void raise_limits(void)
 	}
 }
 
+/* Sockets that systemd has opened: graind.socket's, and graind-metrics.socket's. */
+static int take_given(struct daemon *daemon)
+{
+	int given = sd_listen_fds(1);
+
+	for (int fd = SD_LISTEN_FDS_START; fd < SD_LISTEN_FDS_START + given; fd++) {
+		if (daemon->listen_fd < 0 && sd_is_socket_unix(fd, SOCK_STREAM, 1, NULL, 0) > 0) {
+			daemon->listen_fd = fd;
+		} else if (daemon->metrics_fd < 0 &&
+			   (sd_is_socket_inet(fd, AF_INET, SOCK_STREAM, 1, 0) > 0 ||
+			    sd_is_socket_inet(fd, AF_INET6, SOCK_STREAM, 1, 0) > 0)) {
+			daemon->metrics_fd = fd;
+		} else {
+			log__line(LOG_ERR, "was started with descriptors that are not one listening unix "
+					   "socket and one of TCP at most");
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
 /* systemd's socket when it gave one, else our own. */
 static int open_socket(struct daemon *daemon, const char *path)
 {
 	char why[512];
-	int given = sd_listen_fds(1);
+	int error = take_given(daemon);
 
-	if (given > 1 ||
-	    (given == 1 && sd_is_socket_unix(LISTEN_FD_FROM_SYSTEMD, SOCK_STREAM, 1, NULL, 0) <= 0)) {
-		log__line(LOG_ERR, "was started with descriptors that are not one listening unix socket");
-		return -EINVAL;
-	}
-	if (given == 1) {
-		daemon->listen_fd = LISTEN_FD_FROM_SYSTEMD;
-		return 0;
-	}
+	if (error || daemon->listen_fd >= 0)
+		return error;
 	if (listen__open(path, &daemon->listen_fd, why) != 0) {
 		log__line(LOG_ERR, "%s", why);
 		return -EADDRINUSE;
@@ -207,6 +237,11 @@ static int set_up(struct daemon *daemon, const struct options *options)
 	}
 	if (open_socket(daemon, daemon->socket) != 0)
 		return 1;
+	if (options->metrics && daemon->metrics_fd < 0 &&
+	    metrics_server__listen(options->metrics, &daemon->metrics_fd, why) != 0) {
+		log__line(LOG_ERR, "%s", why);
+		return 1;
+	}
 	if (!options->foreground) {
 		error = background__enter(&daemon->report_fd);
 		if (error) {
@@ -220,6 +255,10 @@ static int set_up(struct daemon *daemon, const struct options *options)
 	if (!error) {
 		jobs__recover(daemon->jobs);
 		error = api__start(daemon->listen_fd, daemon->jobs, &daemon->api);
+	}
+	if (!error && daemon->metrics_fd >= 0) {
+		error = metrics_server__start(daemon->metrics_fd, daemon->jobs, &daemon->metrics);
+		daemon->metrics_fd = -1;
 	}
 	if (!error)
 		start_shim_server(daemon->socket);
@@ -279,6 +318,7 @@ static void tear_down(struct daemon *daemon)
 	shim_server__stop();
 	reports__end();
 	api__stop(daemon->api);
+	metrics_server__stop(daemon->metrics);
 	if (daemon->listen_fd >= 0)
 		close(daemon->listen_fd);
 	jobs__free(daemon->jobs);
@@ -300,7 +340,8 @@ int main(int argc, char **argv)
 		.doc = "Profiles OpenMP programs that run on this machine; grainctl tells it which.",
 	};
 	struct options options = {0};
-	struct daemon daemon = {.listen_fd = -1, .signal_fd = -1, .idle_fd = -1, .report_fd = -1};
+	struct daemon daemon = {
+		.listen_fd = -1, .metrics_fd = -1, .signal_fd = -1, .idle_fd = -1, .report_fd = -1};
 	int status;
 
 	if (argc > 1 && (!strcmp(argv[1], WORKER_SYMBOLIZE) || !strcmp(argv[1], WORKER_SUMMARY) ||

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/routes.h"
+#include "daemon/graind/metrics.h"
 #include "daemon/graind/reports.h"
 #include "daemon/common/version.h"
 
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #define JOBS "/v1/jobs"
+#define METRICS "/metrics"
 
 void answer__fail(struct answer *answer, int status, const char *text)
 {
@@ -35,6 +37,13 @@ static void get_status(struct jobs *jobs, struct answer *answer)
 	answer->json =
 		json_pack("{s:s, s:i, s:i, s:I, s:s}", "version", GRAIND_VERSION, "pid", (int)getpid(), "uid",
 			  (int)getuid(), "jobs_running", (json_int_t)jobs__running(jobs), "method", method);
+}
+
+static void get_metrics(struct jobs *jobs, const struct request *request, struct answer *answer)
+{
+	answer->status = 200;
+	answer->text = metrics__text(jobs, request->peer);
+	answer->type = METRICS_TYPE;
 }
 
 static void list_jobs(struct jobs *jobs, const struct request *request, struct answer *answer)
@@ -239,16 +248,19 @@ void routes__serve(struct jobs *jobs, const struct request *request, struct answ
 	*answer = (struct answer){.fd = -1};
 	if (!strcmp(request->path, "/v1/status") && get)
 		get_status(jobs, answer);
+	else if (!strcmp(request->path, METRICS) && get)
+		get_metrics(jobs, request, answer);
 	else if (!strcmp(request->path, JOBS) && get)
 		list_jobs(jobs, request, answer);
 	else if (!strcmp(request->path, JOBS) && post)
 		start_job(jobs, request, answer);
-	else if (!strcmp(request->path, JOBS) || !strcmp(request->path, "/v1/status"))
+	else if (!strcmp(request->path, JOBS) || !strcmp(request->path, "/v1/status") ||
+		 !strcmp(request->path, METRICS))
 		answer__fail(answer, 405, "this method does not go with this path");
 	else if (parse_job_path(request->path, &number, &rest))
 		serve_job(jobs, request, number, rest, answer);
 	else
 		answer__fail(answer, 404, "there is nothing at this path");
-	if (!answer->json && answer->fd < 0 && answer->status != 204)
+	if (!answer->json && !answer->text && answer->fd < 0 && answer->status != 204)
 		answer__fail(answer, 503, "graind is out of memory");
 }

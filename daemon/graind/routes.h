@@ -16,8 +16,9 @@ struct request {
 struct answer {
 	int status;
 	json_t *json;	  /* or NULL */
+	char *text;	  /* or NULL */
 	int fd;		  /* or -1: the file is the answer */
-	const char *type; /* of the file */
+	const char *type; /* of the file or text */
 	bool page;	  /* the file is something that a browser draws */
 };
 

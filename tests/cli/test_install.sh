@@ -14,6 +14,7 @@ is "what it installs" "$(cat "$T/installed")" "755 usr/bin/grainctl
 755 usr/bin/graind
 755 usr/lib/graind/graind-render
 644 usr/lib/graind/libgrainshim.so
+644 usr/lib/systemd/system/graind-metrics.socket
 644 usr/lib/systemd/system/graind.service
 644 usr/lib/systemd/system/graind.socket
 644 usr/lib/sysusers.d/graind.conf
@@ -33,7 +34,7 @@ if command -v systemd-analyze >/dev/null; then
 	made install PREFIX="$T/here" >"$T/out"
 	check "make install says how to go on" grep -q 'systemctl enable --now graind' "$T/out"
 	cp -r "$T/here/lib/systemd/system" "$T/units"
-	is "systemd-analyze verify is silent" "$(cd "$T/units" && systemd-analyze verify --man=no "$T/units/graind.service" "$T/units/graind.socket" 2>&1)" ""
+	is "systemd-analyze verify is silent" "$(cd "$T/units" && systemd-analyze verify --man=no "$T/units/graind.service" "$T/units/graind.socket" "$T/units/graind-metrics.socket" 2>&1)" ""
 	check "its exposure is at most 3.0" systemd-analyze security --offline=true --threshold=30 "$T/units/graind.service"
 	systemd-analyze security --offline=true "$T/units/graind.service" | tail -1 | sed 's/^/# /'
 	cp systemd/perf-uprobes.conf "$T/units/" && mkdir -p "$T/units/graind.service.d" && mv "$T/units/perf-uprobes.conf" "$T/units/graind.service.d/"

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/graind/metrics.h"
+#include "daemon/graind/job.h"
+#include "daemon/common/version.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Series of a job: those of `told`, its problems, and what it is. */
+#define MEASURES 9
+#define NODE_SERIES 24
+_Static_assert(MEASURES + JOB_PROBLEMS + 1 <= METRICS_JOB_MAX, "series of a job");
+_Static_assert(NODE_SERIES + METRICS_ENDED * (MEASURES + JOB_PROBLEMS + 1) <= METRICS_NODE_MAX,
+	       "series of a node");
+
+static const char *const refusal_names[REFUSALS] = {
+	[REFUSED_DENIED] = "denied",	     [REFUSED_GONE] = "no_process", [REFUSED_BUSY] = "busy",
+	[REFUSED_UNSUITABLE] = "unsuitable", [REFUSED_OTHER] = "other",
+};
+
+void metrics__refused(struct metrics *metrics, int status)
+{
+	enum metrics_refusal why = status == 403		    ? REFUSED_DENIED
+				   : status == 404		    ? REFUSED_GONE
+				   : status == 409 || status == 503 ? REFUSED_BUSY
+				   : status == 422		    ? REFUSED_UNSUITABLE
+								    : REFUSED_OTHER;
+
+	metrics->refused[why]++;
+}
+
+static void take(struct metrics_job *out, const struct job_view *view)
+{
+	const char *base = strrchr(view->exe, '/');
+
+	*out = (struct metrics_job){
+		.number = view->number,
+		.uid = view->uid,
+		.threads = view->threads,
+		.grains = view->grains,
+		.events = view->events,
+		.lost = view->lost,
+		.events_per_s = view->events_per_s,
+		.overhead_percent = view->overhead_percent,
+		.measures = view->measures,
+	};
+	snprintf(out->user, sizeof(out->user), "%s", view->user);
+	snprintf(out->command, sizeof(out->command), "%.63s", base ? base + 1 : view->exe);
+	snprintf(out->runtime, sizeof(out->runtime), "%s", view->runtime);
+}
+
+void metrics__job_ended(struct metrics *metrics, const struct job_view *view)
+{
+	struct metrics_job *job = &metrics->ended[metrics->ended_next++ % METRICS_ENDED];
+
+	if (view->state == JOB_FAILED)
+		metrics->failed++;
+	else
+		metrics->finished++;
+	metrics->grains += view->grains;
+	metrics->events += view->events;
+	metrics->lost += view->lost;
+	take(job, view);
+	job->ended_ns = view->end_ns ? view->end_ns : job__now_ns();
+}
+
+/* Of a label: UTF-8 with three characters escaped; other bytes of names of files are no text. */
+static void put_text(FILE *out, const char *text)
+{
+	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+		if (*c == '\\' || *c == '"')
+			fprintf(out, "\\%c", *c);
+		else
+			putc(*c < ' ' || *c >= 0x7f ? '?' : *c, out);
+	}
+}
+
+static void head(FILE *out, const char *name, const char *type, const char *unit, const char *help)
+{
+	fprintf(out, "# TYPE %s %s\n", name, type);
+	if (unit)
+		fprintf(out, "# UNIT %s %s\n", name, unit);
+	fprintf(out, "# HELP %s %s\n", name, help);
+}
+
+static void node(FILE *out, const char *name, const char *type, const char *help, double value)
+{
+	head(out, name, type, NULL, help);
+	fprintf(out, "%s%s %.17g\n", name, !strcmp(type, "counter") ? "_total" : "", value);
+}
+
+static double job_grains(const struct metrics_job *job)
+{
+	return (double)job->grains;
+}
+
+static double job_events(const struct metrics_job *job)
+{
+	return (double)job->events;
+}
+
+static double job_lost(const struct metrics_job *job)
+{
+	return (double)job->lost;
+}
+
+static double job_threads(const struct metrics_job *job)
+{
+	return job->threads;
+}
+
+static double job_runs(const struct metrics_job *job)
+{
+	return job->ended_ns == 0;
+}
+
+static double job_rate(const struct metrics_job *job)
+{
+	return job->events_per_s;
+}
+
+static double job_overhead(const struct metrics_job *job)
+{
+	return job->overhead_percent / 100;
+}
+
+static double job_parallelism(const struct metrics_job *job)
+{
+	return job->measures.average_parallelism;
+}
+
+static double job_preempted(const struct metrics_job *job)
+{
+	return job->measures.preempted_share;
+}
+
+/* NAN is left out. */
+static const struct {
+	const char *name, *type, *help;
+	double (*value)(const struct metrics_job *job);
+} told[] = {
+	{"graind_job_running", "gauge", "1 while the job records, 0 for a while after it.", job_runs},
+	{"graind_job_threads", "gauge", "Threads of the largest team so far.", job_threads},
+	{"graind_job_grains", "counter", "Tasks and loop chunks.", job_grains},
+	{"graind_job_events", "counter", "Events that were recorded.", job_events},
+	{"graind_job_lost_events", "counter", "Events that were lost.", job_lost},
+	{"graind_job_events_per_second", "gauge", "Events recorded in the last second.", job_rate},
+	{"graind_job_overhead_ratio", "gauge",
+	 "Part of the program's time on CPUs that recording took, estimated.", job_overhead},
+	{"graind_job_average_parallelism", "gauge", "Work divided by span, of jobs that have ended.",
+	 job_parallelism},
+	{"graind_job_preempted_ratio", "gauge",
+	 "Part of its threads' time in which they were preempted, of jobs that have ended.", job_preempted},
+};
+_Static_assert(sizeof(told) / sizeof(told[0]) == MEASURES, "a job's series");
+
+struct list {
+	struct metrics_job *jobs;
+	size_t count;
+};
+
+static void put_jobs(FILE *out, const struct list *list)
+{
+	head(out, "graind_job", "info", NULL, "Whose the job is and what it runs.");
+	for (size_t i = 0; i < list->count; i++) {
+		fprintf(out, "graind_job_info{job=\"%llu\",user=\"",
+			(unsigned long long)list->jobs[i].number);
+		put_text(out, list->jobs[i].user);
+		fputs("\",command=\"", out);
+		put_text(out, list->jobs[i].command);
+		fputs("\",runtime=\"", out);
+		put_text(out, list->jobs[i].runtime);
+		fputs("\"} 1\n", out);
+	}
+	for (size_t m = 0; m < MEASURES; m++) {
+		bool counts = !strcmp(told[m].type, "counter");
+
+		head(out, told[m].name, told[m].type, NULL, told[m].help);
+		for (size_t i = 0; i < list->count; i++) {
+			double value = told[m].value(&list->jobs[i]);
+
+			if (isfinite(value))
+				fprintf(out, "%s%s{job=\"%llu\"} %.17g\n", told[m].name,
+					counts ? "_total" : "", (unsigned long long)list->jobs[i].number,
+					value);
+		}
+	}
+	head(out, "graind_job_problem_ratio", "gauge", NULL,
+	     "Part of the grains that have the problem, of jobs that have ended.");
+	for (size_t i = 0; i < list->count; i++) {
+		const struct job_measures *measures = &list->jobs[i].measures;
+
+		for (size_t k = 0; k < measures->problem_count; k++) {
+			fprintf(out, "graind_job_problem_ratio{job=\"%llu\",problem=\"",
+				(unsigned long long)list->jobs[i].number);
+			put_text(out, measures->problems[k].name);
+			fprintf(out, "\"} %.17g\n", measures->problems[k].share);
+		}
+	}
+}
+
+/* Of graind itself. */
+static double resident_bytes(void)
+{
+	unsigned long long whole, resident = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+
+	if (!file)
+		return NAN;
+	if (fscanf(file, "%llu %llu", &whole, &resident) != 2)
+		resident = 0;
+	fclose(file);
+	return (double)resident * (double)sysconf(_SC_PAGESIZE);
+}
+
+static double open_files(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	double count = -3; /* ".", ".." and the directory itself */
+
+	if (!directory)
+		return NAN;
+	while (readdir(directory))
+		count++;
+	closedir(directory);
+	return count;
+}
+
+static double cpu_seconds(int who)
+{
+	struct rusage used;
+
+	getrusage(who, &used);
+	return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+	       (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+}
+
+static void put_node(FILE *out, const struct metrics *m, const size_t states[JOB_FAILED + 1])
+{
+	head(out, "graind_build", "info", NULL, "The version.");
+	fprintf(out, "graind_build_info{version=\"" GRAIND_VERSION "\"} 1\n");
+	head(out, "graind_jobs", "gauge", NULL, "Jobs that have not ended.");
+	for (enum job_state state = JOB_WAITING; state <= JOB_FINISHING; state++)
+		fprintf(out, "graind_jobs{state=\"%s\"} %zu\n", job_state__name(state), states[state]);
+	node(out, "graind_jobs_started", "counter", "Jobs that began.", (double)m->started);
+	head(out, "graind_jobs_ended", "counter", NULL, "Jobs that ended.");
+	fprintf(out, "graind_jobs_ended_total{state=\"finished\"} %llu\n", (unsigned long long)m->finished);
+	fprintf(out, "graind_jobs_ended_total{state=\"failed\"} %llu\n", (unsigned long long)m->failed);
+	head(out, "graind_attach_refused", "counter", NULL, "Jobs that were asked for and did not begin.");
+	for (size_t i = 0; i < REFUSALS; i++)
+		fprintf(out, "graind_attach_refused_total{reason=\"%s\"} %llu\n", refusal_names[i],
+			(unsigned long long)m->refused[i]);
+	node(out, "graind_grains", "counter", "Tasks and loop chunks of all jobs.", (double)m->grains);
+	node(out, "graind_events", "counter", "Events of all jobs.", (double)m->events);
+	node(out, "graind_lost_events", "counter", "Events of all jobs that were lost.", (double)m->lost);
+	head(out, "graind_cpu_seconds", "counter", "seconds", "CPU time of graind and of its workers.");
+	fprintf(out, "graind_cpu_seconds_total{of=\"graind\"} %.17g\n", cpu_seconds(RUSAGE_SELF));
+	fprintf(out, "graind_cpu_seconds_total{of=\"workers\"} %.17g\n", cpu_seconds(RUSAGE_CHILDREN));
+	head(out, "graind_resident_memory_bytes", "gauge", "bytes", "Memory of graind.");
+	fprintf(out, "graind_resident_memory_bytes %.17g\n", resident_bytes());
+	node(out, "graind_open_files", "gauge", "File descriptors of graind.", open_files());
+}
+
+/* A copy, so that nobody waits for whoever reads. */
+static int collect(struct jobs *jobs, uid_t peer, struct list *list, struct metrics *totals,
+		   size_t states[JOB_FAILED + 1])
+{
+	uint64_t now = job__now_ns();
+
+	pthread_mutex_lock(&jobs->lock);
+	*totals = jobs->metrics;
+	list->jobs = calloc(jobs->count + METRICS_ENDED, sizeof(*list->jobs));
+	for (const struct job *job = jobs->first; job && list->jobs; job = job->next) {
+		if (job->view.state == JOB_STARTING)
+			continue;
+		states[job->view.state]++;
+		totals->grains += job->view.grains;
+		totals->events += job->view.events;
+		totals->lost += job->view.lost;
+		if (peer == 0 || job->view.uid == peer)
+			take(&list->jobs[list->count++], &job->view);
+	}
+	pthread_mutex_unlock(&jobs->lock);
+	for (size_t i = 0; i < METRICS_ENDED && list->jobs; i++) {
+		const struct metrics_job *job = &totals->ended[i];
+
+		if (job->number && now - job->ended_ns < METRICS_ENDED_NS && (peer == 0 || job->uid == peer))
+			list->jobs[list->count++] = *job;
+	}
+	return list->jobs ? 0 : -1;
+}
+
+char *metrics__text(struct jobs *jobs, uid_t peer)
+{
+	size_t states[JOB_FAILED + 1] = {0}, size;
+	struct list list = {0};
+	struct metrics totals;
+	char *text = NULL;
+	FILE *out;
+
+	if (collect(jobs, peer, &list, &totals, states) != 0)
+		return NULL;
+	out = open_memstream(&text, &size);
+	if (out) {
+		put_node(out, &totals, states);
+		put_jobs(out, &list);
+		fputs("# EOF\n", out);
+		if (fclose(out) != 0) {
+			free(text);
+			text = NULL;
+		}
+	}
+	free(list.jobs);
+	return text;
+}

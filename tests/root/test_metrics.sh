@@ -1,0 +1,151 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What graind tells Prometheus: true numbers, whoever asks sees what is theirs, few series; scraped by the
+# real Prometheus from three machines that differ in their network.
+# usage: tests/root/test_metrics.sh BUILD_DIRECTORY
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/root_lib.sh"
+
+NOBODY=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+scrape() { curl -s --unix-socket "$GRAIND_SOCKET" http://graind/metrics; }
+# value SAMPLE: of what scrape has left in $T/metrics
+value() { grep -F -- "$1 " "$T/metrics" | awk '{ print $NF }'; }
+
+start_graind || exit 1
+scrape >"$T/metrics"
+is "nothing has happened yet" "$(value graind_jobs_started_total) $(value graind_events_total) $(value 'graind_jobs{state="running"}')" "0 0 0"
+is "it is told what it is" "$(curl -s -o /dev/null -w '%{content_type}' --unix-socket "$GRAIND_SOCKET" http://graind/metrics)" \
+	"application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+chmod 755 "$T" && mkdir -m 777 "$T/nobody" && cp "$B/tests/omp/demo" "$T/nobody/a\"b\\c"
+check "a job" "$GRAINCTL" run -- "$B/tests/omp/demo"
+(cd "$T/nobody" && check "a job of another user" "${NOBODY[@]}" "$GRAINCTL" run -- './a"b\c')
+"$GRAINCTL" attach 999999999 >/dev/null 2>&1
+OMP_NUM_THREADS=2 "$B/tests/omp/loop_forever" 90000 /dev/null >/dev/null & P=$!; PIDS+=("$P")
+"${NOBODY[@]}" "$GRAINCTL" attach "$P" >/dev/null 2>&1
+"$GRAINCTL" attach "$P" --duration 60 >/dev/null 2>&1 & PIDS+=($!)
+for _ in $(seq 100); do
+	scrape >"$T/metrics"
+	[ "$(value 'graind_jobs{state="running"}')" = 1 ] && [ "$(value 'graind_job_grains_total{job="3"}')" != 0 ] && break
+	sleep 0.1
+done
+"$GRAINCTL" summary 1 --json >"$T/1" && "$GRAINCTL" summary 2 --json >"$T/2"
+is "jobs" "$(value graind_jobs_started_total) $(value 'graind_jobs_ended_total{state="finished"}') $(value 'graind_jobs{state="running"}')" "3 2 1"
+is "what was refused, by reason" "$(value 'graind_attach_refused_total{reason="no_process"}') $(value 'graind_attach_refused_total{reason="denied"}')" "1 1"
+/usr/bin/python3 - "$T" <<'PY'
+import json, re, sys
+base = sys.argv[1]
+text = open(base + "/metrics").read()
+one, two = (json.load(open(base + "/" + n)) for n in "12")
+values = dict(re.findall(r"^([a-z_]+(?:\{.*\})?) (\S+)$", text, re.M))
+
+
+def check(what, good, detail=""):
+    print("%s - %s" % ("ok" if good else "not ok", what))
+    if not good:
+        print("# " + str(detail)[:800])
+
+
+def close(name, expected):
+    got = float(values.get(name, "nan"))
+    check("%s is what the summary says" % name, abs(got - expected) <= 1e-6 * max(1, abs(expected)), (got, expected))
+
+
+close('graind_job_grains_total{job="1"}', one["grains"]["total"])
+close('graind_job_events_total{job="1"}', one["events"]["seen"])
+close('graind_job_average_parallelism{job="1"}', one["average_parallelism"])
+close('graind_job_overhead_ratio{job="1"}', one["overhead"]["percent"] / 100)
+for name, problem in one["problems"].items():
+    if problem["available"]:
+        close('graind_job_problem_ratio{job="1",problem="%s"}' % name, problem["percent"] / 100)
+threads = one["scheduler"]["threads"]
+close('graind_job_preempted_ratio{job="1"}',
+      sum(t["preempted_ns"] for t in threads) / sum(t["last_ns"] - t["first_ns"] for t in threads))
+close('graind_lost_events_total', one["events"]["lost"] + two["events"]["lost"])
+check("the totals are of all jobs", float(values["graind_grains_total"]) >= one["grains"]["total"] + two["grains"]["total"] +
+      float(values['graind_job_grains_total{job="3"}']) > 9200, values)
+check("a name that is no label is escaped", r'command="a\"b\\c"' in text, re.findall("graind_job_info.*", text))
+check("it ends as it has to", text.endswith("# EOF\n"))
+series = [l for l in text.splitlines() if l and l[0] != "#"]
+of = {}
+for line in series:
+    job = re.search(r'[{,]job="(\d+)"', line)
+    of[job and job.group(1)] = of.get(job and job.group(1), 0) + 1
+check("at most 300 series of the node and of what has ended, 30 of a job that runs",
+      of[None] + of["1"] + of["2"] <= 300 and of["3"] <= 30 and 8 * max(of["1"], of["2"]) + of[None] <= 300, of)
+check("no series twice", len(set(l.rsplit(" ", 1)[0] for l in series)) == len(series))
+try:
+    from prometheus_client.openmetrics.parser import text_string_to_metric_families
+    families = list(text_string_to_metric_families(text))
+    check("the parser of Prometheus' client library reads it (%d families)" % len(families), len(families) > 15)
+except ImportError:
+    print("skip - the parser of Prometheus' client library reads it: no python3-prometheus-client: run 'make deps'")
+except ValueError as error:
+    check("the parser of Prometheus' client library reads it", False, error)
+PY
+"${NOBODY[@]}" curl -s --unix-socket "$GRAIND_SOCKET" http://graind/metrics >"$T/metrics"
+is "a user sees its own jobs" "$(grep -o '^graind_job_[a-z_]*{job="[0-9]*"' "$T/metrics" | sed 's/.*{//' | sort -u)" 'job="2"'
+is "and of others how many there are" "$(value graind_jobs_started_total)" 3
+stop_graind
+is "graind ends cleanly" "$GRAIND_STATUS" 0
+
+for where in nonsense:x :1 1.2.3.4.5:80 localhost:80 127.0.0.1: 99999 ''; do
+	timeout 10 "$B/graind" --foreground --state-dir "$T/state" --socket "$T/x.sock" --metrics "$where" >"$T/out" 2>&1
+	is "--metrics '$where': refused in one line" "$? $(wc -l <"$T/out")" "1 1"
+done
+
+# --- three machines, one Prometheus --------------------------------------
+if ! command -v prometheus >/dev/null || ! ip netns list >/dev/null 2>&1; then
+	skip "scraped by Prometheus" "no prometheus or no network namespaces: run 'make deps'"
+	exit 0
+fi
+NETS=()
+remove_nets() { for n in "${NETS[@]}"; do ip netns delete "$n" 2>/dev/null; done; }
+trap 'remove_nets; cleanup' EXIT
+for i in 1 2 3; do
+	net=graind$$-$i
+	ip netns add "$net" && NETS+=("$net")
+	ip link add "gr$$-$i" type veth peer name eth0 netns "$net"
+	ip address add "10.213.$i.1/30" dev "gr$$-$i" && ip link set "gr$$-$i" up
+	ip -n "$net" address add "10.213.$i.2/30" dev eth0 && ip -n "$net" link set eth0 up
+	mkdir -p "$T/node$i"
+	ip netns exec "$net" "$B/graind" --foreground --state-dir "$T/node$i" --socket "$T/node$i.sock" --metrics "10.213.$i.2:9464" >"$T/node$i.log" 2>&1 &
+	PIDS+=($!)
+	NODE[i]=$!
+done
+cat >"$T/prometheus.yml" <<EOF
+global: {scrape_interval: 1s, scrape_timeout: 1s}
+scrape_configs:
+  - job_name: graind
+    static_configs: [{targets: ['10.213.1.2:9464', '10.213.2.2:9464', '10.213.3.2:9464']}]
+EOF
+prometheus --config.file="$T/prometheus.yml" --storage.tsdb.path="$T/tsdb" --web.listen-address=127.0.0.1:19090 --log.level=warn >"$T/prometheus.log" 2>&1 &
+PIDS+=($!)
+ask() { curl -sG http://127.0.0.1:19090/api/v1/query --data-urlencode "query=$1" | json '" ".join(sorted("%s:%s" % (r["metric"].get("instance", "").split(":")[0][-3:], r["value"][1]) for r in d["data"]["result"]))'; }
+# asks SECONDS EXPECTED QUERY
+asks()
+{
+	local i
+	for i in $(seq "$1"); do
+		[ "$(ask "$3" 2>/dev/null)" = "$2" ] && break
+		sleep 1
+	done
+	is "Prometheus: $3" "$(ask "$3")" "$2"
+}
+asks 20 "1.2:1 2.2:1 3.2:1" 'up{job="graind"}'
+check "a job on the second of them" "$GRAINCTL" --socket "$T/node2.sock" --state-dir "$T/node2" run -- "$B/tests/omp/demo"
+asks 10 "1.2:0 2.2:4600 3.2:0" graind_grains_total
+asks 10 "2.2:1" 'graind_job_problem_ratio{problem="parallel_benefit"} > bool 0.5'
+kill -KILL "${NODE[3]}"
+asks 10 "1.2:1 2.2:1 3.2:0" 'up{job="graind"}'
+is "nothing but metrics is there" "$(curl -s -o /dev/null -w '%{http_code} ' http://10.213.1.2:9464/v1/jobs; curl -s -o /dev/null -w '%{http_code}' -X POST http://10.213.1.2:9464/metrics)" "404 405"
+# Clients that say nothing, or say too much, keep nobody from asking.
+for _ in $(seq 20); do { exec 3<>/dev/tcp/10.213.1.2/9464 && sleep 20; } 2>/dev/null & PIDS+=($!); done
+head -c 100000 /dev/zero | tr '\0' a | curl -s -m 5 -o /dev/null -H @- http://10.213.1.2:9464/metrics
+sleep 16
+check "after clients that hang it still answers" curl -sf -m 5 -o /dev/null http://10.213.1.2:9464/metrics
+for i in 1 2; do
+	kill -TERM "${NODE[i]}"
+	wait "${NODE[i]}"
+	is "node $i ends cleanly" "$?" 0
+done
