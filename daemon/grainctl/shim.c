@@ -11,7 +11,7 @@
 
 int shim__find(const char *socket, char library[4400], char where[128], char why[512])
 {
-	if (find_library(library, 4400) != 0) {
+	if (beside__find(LIBRARY, library, 4400) != 0) {
 		snprintf(why, 512,
 			 LIBRARY " is not beside grainctl; build or install it, or go without --fast");
 		return -1;
