@@ -218,13 +218,14 @@ kill "$P"
 
 # A process of somebody else, by itself.
 cp "$B/tests/omp/loop_forever" "$T/loop"; chmod 755 "$T/loop"
-OMP_NUM_THREADS=2 "${NOBODY[@]}" "$T/loop" 3000 /dev/null >/dev/null & P=$!; PIDS+=("$P"); sleep 0.3
+OMP_NUM_THREADS=2 "${NOBODY[@]}" "$T/loop" 90000 /dev/null >/dev/null & P=$!; PIDS+=("$P"); sleep 0.3
 nobody_asks POST /v1/jobs "{\"pid\":$P}"; OWN=$(field job)
 is "nobody's own process" "$CODE $(field state) $(field uid)" "201 running 65534"
 is "its directory while it runs" "$(stat -c '%U %a' "$STATE/jobs/$OWN")" "root 700"
 sleep 0.4
 nobody_asks POST "/v1/jobs/$OWN/detach"; is "nobody's own detach" "$CODE $(field state) $(field error)" "200 finished "
 is "its directory afterwards" "$(stat -c '%u %a' "$STATE/jobs/$OWN" "$STATE/jobs/$OWN"/* | sort -u | tr '\n' ',')" "65534 600,65534 700,"
+kill "$P"
 "${NOBODY[@]}" ln -sf /etc/shadow "$STATE/jobs/$OWN/summary.json" 2>/dev/null
 nobody_asks GET "/v1/jobs/$OWN/summary"
 is "a summary that its owner made a link" "$CODE" 422
