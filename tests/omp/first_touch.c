@@ -56,12 +56,15 @@ static double sweep(const char *large)
 int main(int argc, char **argv)
 {
 	double until = now_ms() + (argc > 1 ? atof(argv[1]) : 1000), sum = 0;
-	char *large = block(LARGE_BYTES), *small = block(SMALL_BYTES);
+	char *large, *small;
 	int sweeps = 0;
 
-	/* A page is 4 KiB, whatever the machine's setting for huge ones. */
+	/* A page is 4 KiB, whatever the machine's setting for huge ones: also that of a block's size, which
+	 * malloc writes. */
 	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0)
 		perror("PR_SET_THP_DISABLE");
+	large = block(LARGE_BYTES);
+	small = block(SMALL_BYTES);
 	/* With a policy of the program's own the kernel does not move pages later (NUMA balancing). */
 	if (syscall(SYS_set_mempolicy, OWN_NODE, NULL, 0) != 0)
 		perror("set_mempolicy");
