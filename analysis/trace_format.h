@@ -119,11 +119,11 @@ struct trace_column_head {
  *   bits 0-5 kind, 6-18 number of its site (0: none), 19-31 arg,
  *   bits 32-63 ticks since the stream's event before
  * Kinds are those of enum trace_kind, and enum trace_word. What is on top:
- *   TASK_CREATE    the key, if the task is detached; else it is the thread's next
+ *   TASK_CREATE    the key, if the task is detached or with TRACE_WORD_KEYED; else it is the thread's next
  *   TASK_BEGIN     arg N > 0: the N-th last task that this thread has created; 0: one word, the key
  *   REGION_BEGIN   arg, key                LOOP_BEGIN      arg, key, extra
  *   TEAM_START, MEMBER_BEGIN   key, arg    LOOP_PARAMS, TASK_BOUNDS    key, extra
- *   DEPEND, TASKLOOP_BEGIN, TASK_FULFILL   key
+ *   DEPEND, CHUNK_STRIDE, TASKLOOP_BEGIN, TASK_FULFILL   key
  *   TEAM_STARTED, SECTIONS_BEGIN, SECTION_BEGIN    arg
  *   CHUNK_BEGIN    key, extra, or with TRACE_WORD_SHORT one word: key in its low half, extra - key above
  *   LOCK_WAIT      key, ticks that the wait took
@@ -161,6 +161,9 @@ enum trace_word {
 	TRACE_WORD_LOST = 61, /* events that are missing here, tasks that the thread had created by then */
 	TRACE_WORD_TIME = 63, /* the time in ticks */
 };
+
+/* In arg of TASK_CREATE: the key is that of a task that runs and hands over its own next part. */
+#define TRACE_WORD_KEYED (1u << 12)
 
 /* arg of CHUNK_BEGIN */
 #define TRACE_WORD_SHORT 2u

@@ -90,7 +90,7 @@ static unsigned length_of(uint64_t word)
 
 	switch (TRACE_WORD_KIND(word)) {
 	case TRACE_TASK_CREATE:
-		return arg & TRACE_TASK_DETACH ? 2 : 1;
+		return arg & (TRACE_TASK_DETACH | TRACE_WORD_KEYED) ? 2 : 1;
 	case TRACE_TASK_BEGIN:
 		return arg ? 1 : 2;
 	case TRACE_CHUNK_BEGIN:
@@ -112,6 +112,7 @@ static unsigned length_of(uint64_t word)
 	case TRACE_STATIC_SHARE:
 		return 1;
 	case TRACE_DEPEND:
+	case TRACE_CHUNK_STRIDE:
 	case TRACE_TEAM_STARTED:
 	case TRACE_TASKLOOP_BEGIN:
 	case TRACE_TASK_FULFILL:
@@ -222,7 +223,10 @@ static void interpret(const struct trace_words *w, struct word_stream *s, const 
 	rec->arg = arg;
 	switch (rec->kind) {
 	case TRACE_TASK_CREATE:
-		rec->key = arg & TRACE_TASK_DETACH ? word[1] : TRACE_WORD_KEY(s->thread, ++s->created);
+		rec->key = arg & (TRACE_TASK_DETACH | TRACE_WORD_KEYED)
+				   ? word[1]
+				   : TRACE_WORD_KEY(s->thread, ++s->created);
+		rec->arg &= ~TRACE_WORD_KEYED;
 		break;
 	case TRACE_TASK_BEGIN:
 		rec->key = arg ? TRACE_WORD_KEY(s->thread, s->created - arg + 1) : word[1];
@@ -248,6 +252,7 @@ static void interpret(const struct trace_words *w, struct word_stream *s, const 
 		rec->extra = word[2];
 		break;
 	case TRACE_DEPEND:
+	case TRACE_CHUNK_STRIDE:
 	case TRACE_TASKLOOP_BEGIN:
 	case TRACE_TASK_FULFILL:
 		rec->key = word[1];

@@ -38,7 +38,7 @@
 /* The numbers of enum trace_kind, and some that no file has as events. Append only. */
 enum shim_kind {
 	SHIM_TASK_CREATE =
-		1, /* arg enum ring_task; the thread's next task, or with SHIM_DETACH's flag: key */
+		1, /* arg enum ring_task; the thread's next task, or DETACH, SHIM_TASK_KEYED: key */
 	SHIM_TASK_CREATE_END = 2,
 	SHIM_TASK_BEGIN = 3, /* site body; arg how many tasks of this thread ago it was created, 0: key */
 	SHIM_TASK_END = 4,
@@ -60,7 +60,8 @@ enum shim_kind {
 	SHIM_LOOP_BEGIN = 24,	/* enum ring_loop, lower, upper */
 	SHIM_LOOP_PARAMS = 25,	/* step, chunk size */
 	SHIM_CHUNK_NEXT = 26,
-	SHIM_CHUNK_BEGIN = 27, /* arg enum shim_chunk; lower, upper or both in one word */
+	SHIM_CHUNK_BEGIN = 27,	/* arg enum shim_chunk; lower, upper or both in one word */
+	SHIM_CHUNK_STRIDE = 28, /* stride; of the chunk just begun */
 	SHIM_LOOP_END = 29,
 	SHIM_SECTIONS_BEGIN = 30, /* number of sections | RING_SECTIONS_OF_REGION */
 	SHIM_SECTION_NEXT = 31,
@@ -74,6 +75,9 @@ enum shim_kind {
 	SHIM_LOST = 61, /* number of events that are missing here, number of tasks created so far */
 	SHIM_TIME = 63, /* the time in ticks; no event */
 };
+
+/* In arg of TASK_CREATE: the task that runs hands over its own next part. */
+#define SHIM_TASK_KEYED (1u << 12)
 
 /* arg of CHUNK_BEGIN */
 enum shim_chunk {
@@ -183,8 +187,8 @@ static inline uint64_t shim__bytes(uint32_t threads, uint32_t ring_words)
 
 struct shim_hello {
 	uint32_t magic, version;
-	uint32_t runtime; /* enum shim_runtime */
-	uint32_t reserved;
+	uint32_t runtime;      /* enum shim_runtime */
+	uint32_t wants_probes; /* it cannot be recorded from inside: graind hangs up when probes are in it */
 };
 
 enum shim_runtime { SHIM_RUNTIME_LIBGOMP = 1, SHIM_RUNTIME_LIBOMP = 2 };

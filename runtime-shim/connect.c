@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* From the loading of the library to a ring: the first event asks graind, which may say no. */
 #include "runtime-shim/attach.h"
+#include "runtime-shim/connect.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,7 +23,8 @@ extern const unsigned int __rseq_size __attribute__((weak));
 
 static pthread_key_t at_thread_end;
 static int connection = -1;
-static struct stat connected; /* programs close descriptors that are not theirs */
+static uint32_t runtime = SHIM_RUNTIME_LIBGOMP; /* that asked last */
+static struct stat connected;			/* programs close descriptors that are not theirs */
 static char path_given[sizeof(((struct sockaddr_un *)0)->sun_path)];
 static __thread int32_t no_cpu __attribute__((tls_model("initial-exec"))) = -1;
 
@@ -51,36 +54,48 @@ static void hang_up(void)
 	connection = -1;
 }
 
-/* 0 or a negative errno. */
+/* A connection, or a negative errno. */
 static int reach(const char *path, int flags)
 {
 	const struct timeval patience = {.tv_sec = PATIENCE_S};
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int error = 0;
+	int fd, error;
 
 	if (strlen(path) >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
 	strcpy(address.sun_path, path);
-	connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0);
-	if (connection < 0)
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0);
+	if (fd < 0)
 		return -errno;
-	setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	fstat(connection, &connected);
-	if (connect(connection, (struct sockaddr *)&address, sizeof(address)) != 0) {
-		error = -errno;
-		hang_up();
-	}
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+		return fd;
+	error = -errno;
+	close(fd);
 	return error;
 }
 
-static int greet(void)
+static int say_hello(int fd, uint32_t which, bool wants_probes)
 {
 	const struct shim_hello hello = {.magic = SHIM_MAGIC,
 					 .version = SHIM_VERSION,
-					 .runtime = SHIM_RUNTIME_LIBGOMP};
+					 .runtime = which,
+					 .wants_probes = wants_probes};
 
-	return send(connection, &hello, sizeof(hello), MSG_NOSIGNAL) == sizeof(hello) ? 0 : -errno;
+	return send(fd, &hello, sizeof(hello), MSG_NOSIGNAL) == sizeof(hello) ? 0 : -errno;
+}
+
+/* 0 or a negative errno. */
+static int greet(const char *path, int flags)
+{
+	int fd = reach(path, flags);
+
+	if (fd < 0)
+		return fd;
+	connection = fd;
+	fstat(connection, &connected);
+	return say_hello(connection, runtime, false);
 }
 
 /* The memory that comes with the welcome, or a negative errno. */
@@ -170,10 +185,8 @@ static void ask(void)
 {
 	const char *path = path_of_graind();
 	struct shim_header *header;
-	int error = path && *path ? reach(path, 0) : -ENOENT;
+	int error = path && *path ? greet(path, 0) : -ENOENT;
 
-	if (!error)
-		error = greet();
 	if (!error)
 		error = receive(&header);
 	if (!error)
@@ -193,9 +206,7 @@ int connect__come(const char *path)
 		return -ENAMETOOLONG;
 	strcpy(path_given, path);
 	/* Nobody must wait here. */
-	error = reach(path, SOCK_NONBLOCK);
-	if (!error)
-		error = greet();
+	error = greet(path, SOCK_NONBLOCK);
 	if (error)
 		hang_up();
 	return error;
@@ -223,6 +234,38 @@ bool connect__gone(void)
 void connect__hang_up(void)
 {
 	hang_up();
+}
+
+bool connect__is_wanted(void)
+{
+	return __atomic_load_n(&shim_process.state, __ATOMIC_ACQUIRE) != SHIM_OFF;
+}
+
+bool connect__open(unsigned which)
+{
+	int state = SHIM_ASK;
+
+	if (__atomic_compare_exchange_n(&shim_process.state, &state, SHIM_ASKING, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE)) {
+		runtime = which;
+		ask();
+	}
+	while ((state = __atomic_load_n(&shim_process.state, __ATOMIC_ACQUIRE)) == SHIM_ASKING)
+		sched_yield();
+	return state == SHIM_ON;
+}
+
+void connect__ask_for_probes(void)
+{
+	const char *path = path_of_graind();
+	int fd = path && *path ? reach(path, 0) : -1;
+	char nothing;
+
+	if (fd < 0)
+		return;
+	if (say_hello(fd, SHIM_RUNTIME_LIBOMP, true) == 0)
+		(void)!recv(fd, &nothing, sizeof(nothing), 0);
+	close(fd);
 }
 
 /* The child shares the parent's rings, which are not its own; it may get some. */

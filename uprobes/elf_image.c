@@ -120,7 +120,7 @@ static int load_segments(struct elf_image *image)
 	return image->segment_count ? 0 : -ENOEXEC;
 }
 
-static const char *const telling[] = {"GOMP_parallel", "GOMP_task", "__kmpc_fork_call"};
+static const char *const telling[] = {"GOMP_parallel", "GOMP_task", "__kmpc_fork_call", "__kmpc_barrier"};
 
 unsigned int elf_runtime__seen(const char *name)
 {
@@ -130,11 +130,11 @@ unsigned int elf_runtime__seen(const char *name)
 	return 0;
 }
 
-/* LLVM's has GCC's entry points as well. */
+/* LLVM's has GCC's entry points as well; what stands before both (libgrainshim) has some of each. */
 enum elf_runtime elf_runtime__of(unsigned int seen)
 {
 	if (seen & 4)
-		return ELF_RUNTIME_LIBOMP;
+		return seen & 8 ? ELF_RUNTIME_LIBOMP : ELF_RUNTIME_NONE;
 	return (seen & 3) == 3 ? ELF_RUNTIME_LIBGOMP : ELF_RUNTIME_NONE;
 }
 

@@ -45,6 +45,7 @@ _Static_assert((int)SHIM_TASKLOOP_BEGIN == (int)TRACE_TASKLOOP_BEGIN &&
 		       (int)SHIM_LOOP_PARAMS == (int)TRACE_LOOP_PARAMS &&
 		       (int)SHIM_CHUNK_NEXT == (int)TRACE_CHUNK_NEXT &&
 		       (int)SHIM_CHUNK_BEGIN == (int)TRACE_CHUNK_BEGIN &&
+		       (int)SHIM_CHUNK_STRIDE == (int)TRACE_CHUNK_STRIDE &&
 		       (int)SHIM_LOOP_END == (int)TRACE_LOOP_END &&
 		       (int)SHIM_SECTIONS_BEGIN == (int)TRACE_SECTIONS_BEGIN &&
 		       (int)SHIM_SECTION_NEXT == (int)TRACE_SECTION_NEXT &&
@@ -55,7 +56,8 @@ _Static_assert((int)SHIM_TASKLOOP_BEGIN == (int)TRACE_TASKLOOP_BEGIN &&
 	       "kinds of loops and locks");
 _Static_assert((int)SHIM_JOIN == (int)TRACE_WORD_JOIN && (int)SHIM_CPU == (int)TRACE_WORD_CPU &&
 		       (int)SHIM_LOST == (int)TRACE_WORD_LOST && (int)SHIM_TIME == (int)TRACE_WORD_TIME &&
-		       (int)SHIM_CHUNK_SHORT == (int)TRACE_WORD_SHORT && SHIM_SITES == TRACE_WORD_SITES,
+		       (int)SHIM_CHUNK_SHORT == (int)TRACE_WORD_SHORT && SHIM_SITES == TRACE_WORD_SITES &&
+		       SHIM_TASK_KEYED == TRACE_WORD_KEYED,
 	       "other words");
 #define PROBE_WORD SHIM_WORD(SHIM_TASK_BEGIN, 5, 7)
 _Static_assert(TRACE_WORD_KIND(PROBE_WORD) == SHIM_TASK_BEGIN && TRACE_WORD_SITE(PROBE_WORD) == 5 &&

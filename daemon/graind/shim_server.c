@@ -24,7 +24,7 @@ _Static_assert(!__builtin_strcmp(ENV_SHIM_SOCKET, SHIM_SOCKET_VARIABLE), "what l
 struct waiting {
 	int fd;
 	pid_t pid;
-	bool greeted;
+	bool greeted, wants_probes;
 	uint64_t until_ns;
 };
 
@@ -84,6 +84,7 @@ static bool listen_to(struct waiting *waiting)
 	    hello.version != SHIM_VERSION)
 		return false;
 	waiting->greeted = true;
+	waiting->wants_probes = hello.wants_probes;
 	return true;
 }
 
@@ -169,7 +170,7 @@ void shim_server__close(void)
 	pthread_mutex_unlock(&server.lock);
 }
 
-int shim_server__take(pid_t pid)
+int shim_server__take(pid_t pid, bool *wants_probes)
 {
 	int fd = -1;
 
@@ -178,6 +179,7 @@ int shim_server__take(pid_t pid)
 		if (server.waiting[i].pid != pid || !server.waiting[i].greeted)
 			continue;
 		fd = server.waiting[i].fd;
+		*wants_probes = server.waiting[i].wants_probes;
 		server.waiting[i] = server.waiting[--server.count];
 	}
 	pthread_mutex_unlock(&server.lock);

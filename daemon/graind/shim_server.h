@@ -6,6 +6,7 @@
 #ifndef GRAIND_SHIM_SERVER_H
 #define GRAIND_SHIM_SERVER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* Listens at `path`; 0 or a negative errno. Nobody is let in before a job wants to. */
@@ -16,7 +17,10 @@ void shim_server__stop(void);
 void shim_server__open(void);
 void shim_server__close(void);
 
-/* The connection of this process, which is the caller's then; -1: it has not come. */
-int shim_server__take(pid_t pid);
+/*
+ * The connection of this process, which is the caller's then; -1: it has not come.
+ * *wants_probes: it gets no rings but waits for its libomp to be probed, until the connection is closed.
+ */
+int shim_server__take(pid_t pid, bool *wants_probes);
 
 #endif

@@ -96,6 +96,7 @@ static void on_fork(struct tree *tree, const struct watch_event *event)
 		return;
 	}
 	target->parent_job = parent_job;
+	target->wants_probes = parent->wants_probes;
 	target->since_ns = event->time_ns;
 	/* What it shares with its parent, or its next program if that was faster than we. */
 	look_late(tree, target);
@@ -123,7 +124,7 @@ static void on_exec(struct tree *tree, const struct watch_event *event)
 		target->attached_ns = job__now_ns();
 	}
 	/* If the probes were there first, or are now before a runtime is mapped, nothing is missing. */
-	target->late = target->unseen = target->by_itself = false;
+	target->late = target->unseen = target->by_itself = target->wants_probes = target->probed = false;
 	if (!target->refused && event->time_ns < target->attached_ns)
 		look_late(tree, target);
 	if (target->previous || !target->member)
@@ -227,8 +228,9 @@ bool tree__begin(struct tree *tree, struct target *target, struct failure *failu
 		return false;
 	if (tree->fast && !target->by_itself)
 		member__note(target->member,
-			     "recorded by probes, as without --fast: libomp cannot yet record "
-			     "from inside");
+			     "recorded by probes, as without --fast: its OpenMP runtime is linked into the "
+			     "program, or is a libomp that runs GCC's code or has another tool, or "
+			     "libgrainshim.so is not loaded");
 	if (target->bodies)
 		member__note(
 			target->member,
@@ -268,18 +270,30 @@ static size_t count_early(const struct tree *tree, const struct target *target,
 	return n;
 }
 
+/* Probes that are there for another process' sake tell what a process tells by itself. */
+static bool is_wanted(const struct target *target, const struct ring_event *event)
+{
+	return !target->by_itself || target->probed || event->kind >= RING_OFF_CPU;
+}
+
 static void give(struct tree *tree, struct target *target, unsigned int cpu, const struct ring_event *events,
 		 size_t count)
 {
-	size_t early = count_early(tree, target, events, count);
+	size_t early = count_early(tree, target, events, count), run;
 	struct recorder *recorder = early < count ? recorder_of(tree, target) : NULL;
 
 	events += early;
 	count -= early;
-	if (!recorder)
-		return;
-	recorder__feed(recorder, cpu, events, count);
-	target->member->got += (long)count;
+	for (; recorder && count; events += run, count -= run) {
+		bool wanted = is_wanted(target, events);
+
+		for (run = 1; run < count && wanted == is_wanted(target, &events[run]); run++)
+			;
+		if (!wanted)
+			continue;
+		recorder__feed(recorder, cpu, events, run);
+		target->member->got += (long)run;
+	}
 }
 
 /* Until all events of the program before are read. The CPU is kept where the ring's own number was. */
@@ -453,6 +467,7 @@ int tree__open(struct tree *tree, struct job *job, struct failure *failure)
 	tree->ns_per_event = attachment.ns_per_event;
 	tree->samples_only = job->samples_only;
 	tree->fast = job->fast;
+	tree->attached = !job->at_start;
 	tree->lossless = job->lossless;
 	if (tree->fast)
 		shim_server__open();

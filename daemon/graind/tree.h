@@ -34,7 +34,9 @@ struct target {
 	bool unseen;		 /* it had ended by then */
 	bool look;		 /* its mappings have changed */
 	bool refused;		 /* it gets no job */
-	bool by_itself;		 /* its libgomp records from inside */
+	bool by_itself;		 /* it records from inside */
+	bool wants_probes;	 /* its libomp does not */
+	bool probed;		 /* a runtime is that it has mapped, for its own sake */
 	bool bodies;		 /* it has mapped a runtime whose bodies are observed in the program */
 	bool leader_gone;	 /* the kernel follows it by a thread that has ended */
 	struct member *member;	 /* NULL until it uses OpenMP */
@@ -47,8 +49,9 @@ struct tree {
 	struct capture *capture;
 	double ns_per_event;
 	bool samples_only;   /* no runtime is looked for: every process that is sampled gets a job */
-	bool fast;	     /* no libgomp either: its processes come to shim_server by themselves */
+	bool fast;	     /* nor where libgrainshim is: its processes come to shim_server by themselves */
 	bool lossless;	     /* and wait when their rings are full */
+	bool attached;	     /* to a process that was running */
 	struct watch *watch; /* NULL: the kernel does not tell, mappings are looked at now and then */
 	struct runtime_file files[TREE_MAX_FILES];
 	bool usable[TREE_MAX_FILES];	       /* probes are attached in it */

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Of a tree: which runtimes its processes have mapped, and the probes in them. */
 #include "daemon/graind/tree.h"
+#include "uprobes/process_maps.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define SHIM_LIBRARY "libgrainshim.so"
 
 /* Attached for all processes; its index, also when it cannot be probed, or TREE_MAX_FILES. */
 static size_t add_file(struct tree *tree, const struct runtime_file *file, struct failure *failure)
@@ -23,21 +28,46 @@ static size_t add_file(struct tree *tree, const struct runtime_file *file, struc
 	return index;
 }
 
-/* What records by itself is not. */
-static bool is_probed(const struct tree *tree, const struct runtime_file *file)
+static int is_library(void *unused, const struct process_mapping *mapping)
 {
-	return !tree->fast || file->runtime != RUNTIME_LIBGOMP;
+	const char *name = strrchr(mapping->path, '/');
+
+	(void)unused;
+	return name && !strcmp(name + 1, SHIM_LIBRARY);
+}
+
+static bool is_program(pid_t pid, const struct runtime_file *file)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	return stat(path, &st) == 0 && st.st_dev == file->device && st.st_ino == file->inode;
+}
+
+/* What records by itself is not: a library of a process that has mapped ours, which came first. */
+static bool is_probed(const struct tree *tree, const struct target *target, const struct runtime_file *file)
+{
+	if (!tree->fast)
+		return true;
+	/* The library is yet to come. */
+	if (tree->attached)
+		return file->runtime == RUNTIME_LIBOMP;
+	if (is_program(target->pid, file))
+		return true;
+	if (file->runtime == RUNTIME_LIBOMP && target->wants_probes)
+		return true;
+	return process_maps__each(target->pid, is_library, NULL) == 0;
 }
 
 void tree__add_system_files(struct tree *tree)
 {
 	struct runtime_file *files = calloc(2, sizeof(*files));
 	struct failure ignored;
-	int count = files ? attach__system(files) : 0;
+	int count = files && !tree->fast ? attach__system(files) : 0;
 
 	for (int i = 0; i < count; i++)
-		if (is_probed(tree, &files[i]) &&
-		    runtime_find__index(tree->files, tree->file_count, &files[i]) == tree->file_count)
+		if (runtime_find__index(tree->files, tree->file_count, &files[i]) == tree->file_count)
 			add_file(tree, &files[i], &ignored);
 	free(files);
 }
@@ -93,16 +123,17 @@ int tree__look(struct tree *tree, struct target *target, struct failure *failure
 		size_t index = runtime_find__index(tree->files, tree->file_count, &mapped[i]);
 		bool known = index < tree->file_count;
 
-		if (!is_probed(tree, &mapped[i]))
+		if (!is_probed(tree, target, &mapped[i]))
 			continue;
 		probed++;
 		if (!known) {
 			failure->text[0] = 0;
 			index = add_file(tree, &mapped[i], failure);
-			target->late = true;
+			/* One that waits for them has done nothing yet. */
+			target->late |= !target->wants_probes;
 			if (index == TREE_MAX_FILES || !tree->usable[index])
 				note_file(target, &mapped[i], failure->text, 0);
-			else if (target->mapped_ns)
+			else if (target->mapped_ns && !target->wants_probes)
 				note_file(target, &mapped[i], NULL, job__now_ns() - target->mapped_ns);
 		}
 		if (index < TREE_MAX_FILES) {
@@ -113,6 +144,7 @@ int tree__look(struct tree *tree, struct target *target, struct failure *failure
 	if (target->bodies && tree->program_bodies)
 		program_bodies__look(tree->program_bodies, target->pid);
 	target->mapped_ns = 0;
+	target->probed = probed;
 	free(mapped);
 	/* One that cannot be probed is a failure only when there is no other. */
 	if (probed && !usable)

@@ -7,14 +7,26 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A process that has come by itself is recorded from now on. */
-static bool welcome(struct tree *tree, struct target *target)
+/* It waits: probes are in its libomp before it does anything with it. */
+static void probe(struct tree *tree, struct target *target, int connection)
 {
 	struct failure failure = {.status = 0};
-	int connection = shim_server__take(target->pid), error = 0;
 
-	if (connection < 0)
-		return false;
+	target->wants_probes = true;
+	if (tree__look(tree, target, &failure) < 0)
+		log__line(LOG_WARNING, "process %d: its libomp is not recorded: %s", (int)target->pid,
+			  failure.text);
+	/* It gets its job when it is looked at once more. */
+	target->look = true;
+	close(connection);
+}
+
+/* A process that has come by itself is recorded from now on. */
+static bool welcome(struct tree *tree, struct target *target, int connection)
+{
+	struct failure failure = {.status = 0};
+	int error = 0;
+
 	target->by_itself = true;
 	/* It waits: until it has the rings, what must be known of it can be read. */
 	if ((target->member && target->member->recorder) || tree__begin(tree, target, &failure)) {
@@ -40,10 +52,18 @@ long tree__drain_shims(struct tree *tree)
 	for (size_t i = 0; i < tree->target_count; i++) {
 		struct target *target = &tree->targets[i];
 		struct inside_counts counts;
+		bool wants_probes = false;
+		int connection = -1;
 		long got;
 
-		if (!target->previous && !target->refused && !(target->member && target->member->shim))
-			all += welcome(tree, target) ? SOON : 0;
+		if (!target->previous && !target->refused)
+			connection = shim_server__take(target->pid, &wants_probes);
+		if (connection >= 0 && wants_probes)
+			probe(tree, target, connection);
+		else if (connection >= 0 && target->member && target->member->shim)
+			close(connection);
+		else if (connection >= 0)
+			all += welcome(tree, target, connection) ? SOON : 0;
 		if (!target->member || !target->member->shim)
 			continue;
 		got = shim_rings__drain(target->member->shim, target->member->recorder);

@@ -11,7 +11,7 @@ shim="$B/libgrainshim.so"
 summary() { "$GRAINCTL" summary "$1" --json; }
 job_of() { tail -n 1 "$T/err" | sed -n 's/^job \([0-9]*\)$/\1/p'; }
 
-# Only what the runtime has, and the hook for libomp, may be seen of it, and it needs nothing but libc.
+# Only what runtimes have, and the hook for libomp, may be seen of it, and it needs nothing but libc.
 is "it needs nothing but libc" "$(objdump -p "$shim" | awk '/NEEDED/ && $2 !~ /^(libc\.so|ld-linux)/ { print $2 }')" ""
 is "it shows nothing but entry points of runtimes" \
 	"$(nm -D --defined-only "$shim" | awk '{ print $3 }' | grep -Ev '^(GOMP_|omp_|ompt_start_tool$|__kmpc_|dlclose$|grainshim_(attach|begin)$)')" ""
@@ -59,12 +59,6 @@ is "regions in two halves: each region, chunk, section and task" \
 	"$(json '[d["regions"], d["tasks"], d["chunks"] + d["sections"], 0, 0]' <"$T/out")"
 is "the job has counted them, too" "$("$GRAINCTL" jobs --all --json | json '[j["grains"] for j in d["jobs"] if j["job"] == '"$job"']')" \
 	"[$(json 'd["tasks"] + d["chunks"] + d["sections"]' <"$T/out")]"
-
-# libomp is recorded all the same.
-"$GRAINCTL" run --fast -- "$B/tests/omp/fib.clang" 20 8 >"$T/out" 2>"$T/err"
-job=$(job_of)
-is "on libomp: by probes, and each task" "$(summary "$job" | json '[d["source"], d["grains"]["total"]]')" \
-	"['uprobes', $(json 'd["tasks"]' <"$T/out")]"
 
 # A graind that dies takes nothing with it but the recording.
 OMP_NUM_THREADS=2 timeout 120 "$GRAINCTL" run --fast -- "$fib" 27 27 30 >"$T/out" 2>"$T/err" &

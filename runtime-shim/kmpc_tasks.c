@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Tasks and taskloops by libomp's entry points: when a creation is over, which
+ * construct creates, and what OMPT keeps to itself: the parts of untied tasks,
+ * priorities, and which task will be detached. Such a task's body is replaced by
+ * one that tells when it runs; a head between the task and what it shares says
+ * what the program's is.
+ */
+#include "runtime-shim/kmpc.h"
+
+enum kmpc_task_flags {
+	KMPC_TASK_TIED = 1 << 0,
+	KMPC_TASK_PRIORITY = 1 << 5,
+	KMPC_TASK_DETACHABLE = 1 << 6,
+};
+
+__thread struct kmpc_thread kmpc_thread __attribute__((tls_model("initial-exec")));
+
+static int32_t body(int32_t thread, void *task);
+
+struct kmpc_head *kmpc__head_of(const struct kmpc_task *task)
+{
+	return UNLIKELY(task->routine == body) ? (struct kmpc_head *)task->shareds - 1 : NULL;
+}
+
+static int32_t body(int32_t thread, void *task)
+{
+	struct kmpc_head *head = (struct kmpc_head *)((struct kmpc_task *)task)->shareds - 1;
+	struct shim_local *local = head->key ? shim__here() : NULL;
+	bool at_once = local && kmpc__begins_at_once(local, head->key);
+	int32_t result;
+
+	if (local)
+		kmpc__begin_body(local, head->key);
+	result = head->routine(thread, task);
+	if (!local)
+		return result;
+	kmpc__settle(local);
+	SHIM_EVENT(local, SHIM_TASK_END, 0, 0);
+	if (at_once)
+		SHIM_EVENT(local, SHIM_TASK_CREATE_END, 0, 0);
+	return result;
+}
+
+EXPORT struct kmpc_task *__kmpc_omp_task_alloc(struct kmpc_location *loc, int32_t thread, int32_t flags,
+					       size_t size, size_t shared, kmpc_routine routine)
+{
+	struct kmpc_task *task;
+	struct kmpc_head *head;
+	REAL(__kmpc_omp_task_alloc, struct kmpc_task *, struct kmpc_location *, int32_t, int32_t, size_t,
+	     size_t, kmpc_routine);
+
+	if (LIKELY(flags & KMPC_TASK_TIED && !(flags & (KMPC_TASK_PRIORITY | KMPC_TASK_DETACHABLE))) ||
+	    !kmpc__here(to))
+		return real___kmpc_omp_task_alloc(loc, thread, flags, size, shared, routine);
+	size = (size + 7) & ~(size_t)7;
+	task = real___kmpc_omp_task_alloc(loc, thread, flags, size + sizeof(*head), shared ? shared : 8,
+					  body);
+	head = kmpc__head_of(task);
+	head->routine = routine;
+	head->key = 0;
+	head->arg = (flags & KMPC_TASK_PRIORITY ? RING_TASK_PRIORITY : 0) |
+		    (flags & KMPC_TASK_DETACHABLE ? RING_TASK_DETACH : 0);
+	return task;
+}
+
+/* The thread's next part of a task is handed to the runtime, which may run and free it at once. */
+static void put_next_part(struct shim_local *local, struct kmpc_call *call)
+{
+	call->key = call->head->key;
+	SHIM_EVENT1(local, SHIM_TASK_CREATE, shim__site(call->caller, SHIM_SITE_TASK), SHIM_TASK_KEYED,
+		    call->key);
+}
+
+#define CREATE(name, parameters, arguments, ...)                                                             \
+	EXPORT int32_t name parameters                                                                       \
+	{                                                                                                    \
+		struct kmpc_call call = {.caller = CALLER}, *outer;                                          \
+		struct shim_local *local;                                                                    \
+		int32_t result;                                                                              \
+		REAL(name, int32_t, __VA_ARGS__);                                                            \
+                                                                                                             \
+		local = kmpc__here(to);                                                                      \
+		if (!local)                                                                                  \
+			return real_##name arguments;                                                        \
+		kmpc__settle(local);                                                                         \
+		call.head = kmpc__head_of(task);                                                             \
+		if (UNLIKELY(call.head && call.head->key))                                                   \
+			put_next_part(local, &call);                                                         \
+		outer = kmpc_thread.call;                                                                    \
+		kmpc_thread.call = &call;                                                                    \
+		result = real_##name arguments;                                                              \
+		kmpc_thread.call = outer;                                                                    \
+		if (LIKELY(call.key))                                                                        \
+			SHIM_EVENT(local, SHIM_TASK_CREATE_END, 0, 0);                                       \
+		return result;                                                                               \
+	}
+
+CREATE(__kmpc_omp_task, (struct kmpc_location * loc, int32_t thread, struct kmpc_task *task),
+       (loc, thread, task), struct kmpc_location *, int32_t, struct kmpc_task *)
+CREATE(__kmpc_omp_task_parts, (struct kmpc_location * loc, int32_t thread, struct kmpc_task *task),
+       (loc, thread, task), struct kmpc_location *, int32_t, struct kmpc_task *)
+CREATE(__kmpc_omp_task_with_deps,
+       (struct kmpc_location * loc, int32_t thread, struct kmpc_task *task, int32_t count, void *list,
+	int32_t count2, void *list2),
+       (loc, thread, task, count, list, count2, list2), struct kmpc_location *, int32_t, struct kmpc_task *,
+       int32_t, void *, int32_t, void *)
+
+/* The program runs the body itself between these. */
+EXPORT void __kmpc_omp_task_begin_if0(struct kmpc_location *loc, int32_t thread, struct kmpc_task *task)
+{
+	struct kmpc_call call = {.caller = CALLER, .flags = TASK_AT_ONCE}, *outer;
+	struct shim_local *local;
+	REAL(__kmpc_omp_task_begin_if0, void, struct kmpc_location *, int32_t, struct kmpc_task *);
+
+	local = kmpc__here(to);
+	if (!local) {
+		real___kmpc_omp_task_begin_if0(loc, thread, task);
+		return;
+	}
+	call.head = kmpc__head_of(task);
+	outer = kmpc_thread.call;
+	kmpc_thread.call = &call;
+	real___kmpc_omp_task_begin_if0(loc, thread, task);
+	kmpc_thread.call = outer;
+	if (call.head && call.key)
+		kmpc__begin_body(local, call.key);
+}
+
+EXPORT void __kmpc_omp_task_complete_if0(struct kmpc_location *loc, int32_t thread, struct kmpc_task *task)
+{
+	const struct kmpc_head *head;
+	struct shim_local *local;
+	REAL(__kmpc_omp_task_complete_if0, void, struct kmpc_location *, int32_t, struct kmpc_task *);
+
+	local = kmpc__here(to);
+	head = local ? kmpc__head_of(task) : NULL;
+	if (head && head->key) {
+		SHIM_EVENT(local, SHIM_TASK_END, 0, 0);
+		SHIM_EVENT(local, SHIM_TASK_CREATE_END, 0, 0);
+	}
+	real___kmpc_omp_task_complete_if0(loc, thread, task);
+}
+
+/* ---- taskloops -------------------------------------------------------- */
+
+#define TASKLOOPS 1024u
+
+static struct kmpc_taskloop taskloops[TASKLOOPS];
+
+/* Its place, or a free one; NULL: there is none. */
+static struct kmpc_taskloop *place_of(kmpc_routine routine)
+{
+	uint64_t hash = (uint64_t)(uintptr_t)routine * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+
+	for (uint32_t i = 0; i < TASKLOOPS; i++) {
+		struct kmpc_taskloop *loop = &taskloops[(hash + i) % TASKLOOPS];
+		kmpc_routine its = __atomic_load_n(&loop->routine, __ATOMIC_ACQUIRE);
+
+		if (its == routine || !its)
+			return loop;
+	}
+	return NULL;
+}
+
+const struct kmpc_taskloop *kmpc__taskloop_of(kmpc_routine routine)
+{
+	const struct kmpc_taskloop *loop = routine ? place_of(routine) : NULL;
+
+	return loop && __atomic_load_n(&loop->routine, __ATOMIC_ACQUIRE) ? loop : NULL;
+}
+
+/* All who come to it write the same. */
+static void keep(kmpc_routine routine, const void *caller, ptrdiff_t lower_at, ptrdiff_t upper_at)
+{
+	static int busy;
+	struct kmpc_taskloop *loop;
+
+	while (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE))
+		;
+	loop = place_of(routine);
+	if (loop) {
+		loop->caller = caller;
+		loop->lower_at = lower_at;
+		loop->upper_at = upper_at;
+		__atomic_store_n(&loop->routine, routine, __ATOMIC_RELEASE);
+	}
+	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+}
+
+struct opened {
+	struct kmpc_call *call;
+	const void *caller;
+};
+
+static struct opened begin_taskloop(struct shim_local *local, const struct kmpc_task *task,
+				    const uint64_t *lower, const uint64_t *upper, const void *caller)
+{
+	const struct kmpc_head *head = kmpc__head_of(task);
+	kmpc_routine routine = head ? head->routine : task->routine;
+	struct opened opened = {kmpc_thread.call, kmpc_thread.caller};
+
+	kmpc__settle(local);
+	if (!kmpc__taskloop_of(routine))
+		keep(routine, caller, (const char *)lower - (const char *)task,
+		     (const char *)upper - (const char *)task);
+	SHIM_EVENT1(local, SHIM_TASKLOOP_BEGIN, shim__site(caller, SHIM_SITE_TASKLOOP), RING_TASK_OF_TASKLOOP,
+		    (uint64_t)(uintptr_t)routine);
+	kmpc_thread.call = NULL;
+	kmpc_thread.caller = caller;
+	return opened;
+}
+
+static void end_taskloop(struct shim_local *local, struct opened opened)
+{
+	kmpc__settle(local);
+	kmpc_thread.call = opened.call;
+	kmpc_thread.caller = opened.caller;
+	SHIM_EVENT(local, SHIM_TASKLOOP_END, 0, 0);
+}
+
+#define TASKLOOP(name, parameters, arguments, ...)                                                           \
+	EXPORT void name parameters                                                                          \
+	{                                                                                                    \
+		struct shim_local *local;                                                                    \
+		struct opened opened;                                                                        \
+		REAL(name, void, __VA_ARGS__);                                                               \
+                                                                                                             \
+		local = kmpc__here(to);                                                                      \
+		if (!local) {                                                                                \
+			real_##name arguments;                                                               \
+			return;                                                                              \
+		}                                                                                            \
+		opened = begin_taskloop(local, task, lower, upper, CALLER);                                  \
+		real_##name arguments;                                                                       \
+		end_taskloop(local, opened);                                                                 \
+	}
+
+TASKLOOP(__kmpc_taskloop,
+	 (struct kmpc_location * loc, int32_t thread, struct kmpc_task *task, int32_t condition,
+	  uint64_t *lower, uint64_t *upper, int64_t step, int32_t nogroup, int32_t schedule, uint64_t size,
+	  void *copy),
+	 (loc, thread, task, condition, lower, upper, step, nogroup, schedule, size, copy),
+	 struct kmpc_location *, int32_t, struct kmpc_task *, int32_t, uint64_t *, uint64_t *, int64_t,
+	 int32_t, int32_t, uint64_t, void *)
+TASKLOOP(__kmpc_taskloop_5,
+	 (struct kmpc_location * loc, int32_t thread, struct kmpc_task *task, int32_t condition,
+	  uint64_t *lower, uint64_t *upper, int64_t step, int32_t nogroup, int32_t schedule, uint64_t size,
+	  int32_t modifier, void *copy),
+	 (loc, thread, task, condition, lower, upper, step, nogroup, schedule, size, modifier, copy),
+	 struct kmpc_location *, int32_t, struct kmpc_task *, int32_t, uint64_t *, uint64_t *, int64_t,
+	 int32_t, int32_t, uint64_t, int32_t, void *)

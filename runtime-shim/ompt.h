@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What libomp says by itself (OMPT, OpenMP 5.0), as far as it is asked for; and
+ * what the files that record a libomp share. Where OMPT says nothing, libomp's
+ * entry points are taken (kmpc_*.c). A task or a region carries what is known of
+ * it in the word that OMPT keeps for the tool. libomp wants that of an implicit
+ * task to stay 0.
+ */
+#ifndef GRAIND_SHIM_OMPT_H
+#define GRAIND_SHIM_OMPT_H
+
+#include "runtime-shim/gomp.h"
+
+union ompt_data {
+	uint64_t value;
+	void *pointer;
+};
+
+struct ompt_frame {
+	union ompt_data exit_frame, enter_frame;
+	int exit_flags, enter_flags;
+};
+
+struct ompt_dependence {
+	union ompt_data variable;
+	int kind; /* enum ompt_dependence_kind */
+};
+
+enum ompt_dependence_kind {
+	OMPT_DEPEND_IN = 1,
+	OMPT_DEPEND_OUT = 2,
+	OMPT_DEPEND_INOUT = 3,
+	OMPT_DEPEND_MUTEXINOUTSET = 4,
+	OMPT_DEPEND_INOUTSET = 7,
+	OMPT_DEPEND_OUT_ALL = 34,
+	OMPT_DEPEND_INOUT_ALL = 35,
+};
+
+enum ompt_callback {
+	OMPT_PARALLEL_BEGIN = 3,
+	OMPT_PARALLEL_END = 4,
+	OMPT_TASK_CREATE = 5,
+	OMPT_TASK_SCHEDULE = 6,
+	OMPT_IMPLICIT_TASK = 7,
+	OMPT_SYNC_REGION_WAIT = 16,
+	OMPT_DEPENDENCES = 18,
+	OMPT_SYNC_REGION = 23,
+	OMPT_MUTEX_ACQUIRE = 26,
+	OMPT_MUTEX_ACQUIRED = 27,
+};
+
+enum ompt_endpoint { OMPT_BEGIN = 1, OMPT_END = 2 };
+
+enum ompt_sync {
+	OMPT_SYNC_BARRIER_EXPLICIT = 3,
+	OMPT_SYNC_TASKWAIT = 5,
+	OMPT_SYNC_TASKGROUP = 6,
+};
+
+enum ompt_mutex {
+	OMPT_MUTEX_LOCK = 1,
+	OMPT_MUTEX_NEST_LOCK = 3,
+	OMPT_MUTEX_CRITICAL = 5,
+	OMPT_MUTEX_ATOMIC = 6,
+	OMPT_MUTEX_ORDERED = 7,
+};
+
+enum ompt_task_flags {
+	OMPT_TASK_INITIAL = 1,
+	OMPT_TASK_TARGET = 8,
+	OMPT_TASK_TASKWAIT = 16, /* stands for the dependences of a wait */
+	OMPT_TASK_UNTIED = 0x10000000,
+	OMPT_TASK_FINAL = 0x20000000,
+	OMPT_TASK_MERGEABLE = 0x40000000,
+};
+
+enum ompt_task_status {
+	OMPT_TASK_COMPLETE = 1,
+	OMPT_TASK_YIELD = 2,
+	OMPT_TASK_CANCEL = 3,
+	OMPT_TASK_DETACH = 4,
+	OMPT_TASK_EARLY_FULFILL = 5,
+	OMPT_TASK_LATE_FULFILL = 6,
+	OMPT_TASK_SWITCH = 7,
+};
+
+#define OMPT_PARALLEL_LEAGUE 0x40000000u
+#define OMPT_PARALLEL_TEAM 0x80000000u
+
+typedef void (*ompt_function)(void);
+typedef ompt_function (*ompt_lookup)(const char *name);
+typedef int (*ompt_set_callback)(int callback, ompt_function function);
+typedef int (*ompt_get_task_info)(int ancestor, int *flags, union ompt_data **task, struct ompt_frame **frame,
+				  union ompt_data **parallel, int *thread);
+
+struct ompt_start_tool_result {
+	int (*initialize)(ompt_lookup lookup, int device, union ompt_data *tool);
+	void (*finalize)(union ompt_data *tool);
+	union ompt_data tool;
+};
+
+/* Of a task: its key, and below it */
+#define TASK_BEGUN 1u	  /* its body has */
+#define TASK_BY_ITSELF 2u /* its body tells when it runs (kmpc_tasks.c) */
+#define TASK_AT_ONCE 4u	  /* the call that creates it runs it */
+#define TASK_KEY_SHIFT 3
+
+/* Of a region: its team, a multiple of 64, and below it */
+#define REGION_WAITS 1u /* its member 0 is in the wait that ends it */
+#define REGION_IS_LEAGUE 2u
+#define REGION_IS_OF_TEAM 4u /* the runtime's own, of a team of a league: not told */
+#define REGION_IS_ALONE 8u   /* of one thread: nobody waits at its end */
+
+/* The runtime whose tool this library is: the start of its code; NULL: of none. */
+extern const void *ompt_runtime;
+
+/* Its function, or NULL. */
+extern ompt_get_task_info ompt_task_info;
+
+/* Where in the program it is that the runtime says it was called from. */
+const void *ompt__site(const void *code);
+
+/* Each sets the callbacks of its file. */
+void ompt_tasks__set(ompt_set_callback set);
+void ompt_teams__set(ompt_set_callback set);
+void ompt_locks__set(ompt_set_callback set);
+
+#endif

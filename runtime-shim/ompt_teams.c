@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Regions, their members and where threads wait, as libomp tells of them. */
+#include "runtime-shim/kmpc.h"
+
+/* Multiples of 64, as addresses of teams would be; those of libgomp's regions are smaller. */
+static uint64_t next_team(void)
+{
+	static uint64_t last = UINT64_C(1) << 40;
+
+	return __atomic_add_fetch(&last, 64, __ATOMIC_RELAXED);
+}
+
+struct task_info {
+	int flags, number; /* of the task; of its thread in the region */
+	union ompt_data *task, *region;
+	struct ompt_frame *frame;
+};
+
+/* Of the task that the thread is in. */
+static bool get_info(struct task_info *info)
+{
+	*info = (struct task_info){0};
+	return ompt_task_info(0, &info->flags, &info->task, &info->frame, &info->region, &info->number) ==
+		       2 &&
+	       info->frame;
+}
+
+/* A team's threads are the runtime's own region, inside of the team's body as the program knows it. */
+static bool is_of_team(uint32_t flags)
+{
+	struct task_info info;
+
+	return flags & OMPT_PARALLEL_TEAM && get_info(&info) && info.region &&
+	       info.region->value & REGION_IS_LEAGUE;
+}
+
+static void on_parallel_begin(union ompt_data *task, const struct ompt_frame *frame, union ompt_data *region,
+			      unsigned threads, int flags, const void *code)
+{
+	struct shim_local *local = shim__here();
+	bool league = (uint32_t)flags & OMPT_PARALLEL_LEAGUE;
+	const void *caller = kmpc_thread.region;
+
+	(void)task, (void)frame;
+	region->value = 0;
+	kmpc_thread.region = NULL;
+	if (!local)
+		return;
+	kmpc__settle(local);
+	if (is_of_team((uint32_t)flags)) {
+		region->value = REGION_IS_OF_TEAM;
+		return;
+	}
+	region->value = next_team() | (league ? REGION_IS_LEAGUE : 0);
+	SHIM_EVENT2(local, SHIM_REGION_BEGIN,
+		    shim__site(caller ? caller : ompt__site(code),
+			       league ? SHIM_SITE_TEAMS : SHIM_SITE_PARALLEL),
+		    0, (threads & RING_REGION_THREADS) | (league ? RING_REGION_TEAMS : 0), 0);
+}
+
+static void on_parallel_end(union ompt_data *region, union ompt_data *task, int flags, const void *code)
+{
+	struct shim_local *local = shim__here();
+
+	(void)task, (void)flags, (void)code;
+	if (!local || !region->value || region->value & REGION_IS_OF_TEAM)
+		return;
+	kmpc__settle(local);
+	/* Alone it does not wait. */
+	if (!(region->value & REGION_WAITS))
+		SHIM_EVENT(local, SHIM_WAIT_BEGIN, 0, RING_WAIT_REGION_END);
+	SHIM_EVENT(local, SHIM_WAIT_END, 0, RING_WAIT_REGION_END);
+	SHIM_EVENT(local, SHIM_REGION_END, 0, 0);
+}
+
+static void on_implicit_task(int endpoint, union ompt_data *region, union ompt_data *task, unsigned size,
+			     unsigned number, int flags)
+{
+	struct shim_local *local;
+
+	(void)task, (void)flags;
+	/* Where it ends is told by where it waits. */
+	if (endpoint != OMPT_BEGIN || !region || !region->value || region->value & REGION_IS_OF_TEAM)
+		return;
+	local = shim__here();
+	if (!local)
+		return;
+	if (size == 1 && !(region->value & REGION_IS_LEAGUE))
+		region->value |= REGION_IS_ALONE;
+	SHIM_EVENT2(local, SHIM_MEMBER_BEGIN, 0, 0, region->value & ~UINT64_C(63), number);
+}
+
+/* Whether this is the wait at the end of the innermost region: its code is over. *first: and the thread its
+ * member 0. */
+static bool is_last_wait(const union ompt_data *region, bool *first)
+{
+	struct task_info info;
+
+	if ((region && region->value & REGION_IS_ALONE) || !get_info(&info))
+		return false;
+	*first = info.number == 0;
+	if (region && region->value & REGION_IS_LEAGUE)
+		return true;
+	return !info.frame->exit_frame.pointer && !(info.flags & OMPT_TASK_INITIAL);
+}
+
+static void barrier(struct shim_local *local, int kind, int endpoint, union ompt_data *region,
+		    const void *code)
+{
+	uint32_t wait = kind == OMPT_SYNC_BARRIER_EXPLICIT ? RING_WAIT_BARRIER : RING_WAIT_BARRIER_IMPLICIT;
+	bool first = false;
+
+	/* A worker that leaves the one at the end of a region does so when it begins another. */
+	if (endpoint == OMPT_END && !region)
+		return;
+	if (is_last_wait(region, &first)) {
+		if (endpoint == OMPT_END)
+			return;
+		if (region && region->value && first)
+			region->value |= REGION_WAITS;
+		SHIM_EVENT(local, SHIM_WAIT_BEGIN, 0, RING_WAIT_REGION_END);
+		return;
+	}
+	if (endpoint == OMPT_BEGIN)
+		SHIM_EVENT(local, SHIM_WAIT_BEGIN, shim__site(ompt__site(code), SHIM_SITE_BARRIER), wait);
+	else
+		SHIM_EVENT(local, SHIM_WAIT_END, 0, wait);
+}
+
+static void on_sync(int kind, int endpoint, union ompt_data *region, union ompt_data *task, const void *code)
+{
+	struct shim_local *local = shim__here();
+
+	(void)task;
+	if (!local)
+		return;
+	kmpc__settle(local);
+	switch (kind) {
+	case OMPT_SYNC_TASKWAIT:
+		if (endpoint == OMPT_BEGIN)
+			SHIM_EVENT(local, SHIM_WAIT_BEGIN, shim__site(ompt__site(code), SHIM_SITE_TASKWAIT),
+				   RING_WAIT_TASKWAIT);
+		else
+			SHIM_EVENT(local, SHIM_WAIT_END, 0, RING_WAIT_TASKWAIT);
+		break;
+	case OMPT_SYNC_TASKGROUP:
+		if (endpoint == OMPT_BEGIN)
+			SHIM_EVENT(local, SHIM_GROUP_BEGIN, shim__site(ompt__site(code), SHIM_SITE_TASKGROUP),
+				   0);
+		else
+			SHIM_EVENT(local, SHIM_WAIT_END, 0, RING_WAIT_TASKGROUP);
+		break;
+	default:
+		barrier(local, kind, endpoint, region, code);
+		break;
+	}
+}
+
+/* A taskgroup is one region from its begin on; this is where the thread waits at its end. */
+static void on_wait(int kind, int endpoint, union ompt_data *region, union ompt_data *task, const void *code)
+{
+	struct shim_local *local;
+
+	(void)region, (void)task;
+	if (kind != OMPT_SYNC_TASKGROUP || endpoint != OMPT_BEGIN)
+		return;
+	local = shim__here();
+	if (!local)
+		return;
+	kmpc__settle(local);
+	SHIM_EVENT(local, SHIM_WAIT_BEGIN, shim__site(ompt__site(code), SHIM_SITE_TASKGROUP),
+		   RING_WAIT_TASKGROUP);
+}
+
+void ompt_teams__set(ompt_set_callback set)
+{
+	set(OMPT_PARALLEL_BEGIN, (ompt_function)(uintptr_t)on_parallel_begin);
+	set(OMPT_PARALLEL_END, (ompt_function)(uintptr_t)on_parallel_end);
+	set(OMPT_IMPLICIT_TASK, (ompt_function)(uintptr_t)on_implicit_task);
+	set(OMPT_SYNC_REGION, (ompt_function)(uintptr_t)on_sync);
+	set(OMPT_SYNC_REGION_WAIT, (ompt_function)(uintptr_t)on_wait);
+}

@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# libgrainshim and libomp: every construct as with uprobes, on several versions; a million small tasks without a loss;
+# and where libomp cannot be recorded from inside, it is by probes, which the job says, from the first event on.
+# usage: tests/root/test_shim_libomp.sh BUILD_DIRECTORY
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/root_lib.sh"
+export OMP_NUM_THREADS=2
+fib="$B/tests/omp/fib.clang"
+shim="$B/libgrainshim.so"
+libomp=$(ldconfig -p | awk '$1 == "libomp.so.5" { print $NF; exit }')
+summary() { "$GRAINCTL" summary "$1" --json; }
+
+is "without graind the program is as ever" "$(LD_PRELOAD=$shim "$fib" 20 10 | json 'd["correct"]')" True
+is "with a socket where nobody listens, too" \
+	"$(LD_PRELOAD=$shim GRAIND_SHIM_SOCKET=$T/nobody "$fib" 20 10 | json 'd["correct"]')" True
+start_graind || exit 1
+is "a graind that has no job for it sends it away" \
+	"$(LD_PRELOAD=$shim GRAIND_SHIM_SOCKET=$GRAIND_SOCKET.shim "$fib" 20 10 | json 'd["correct"]')" True
+
+python3 "$HERE/matrix.py" "$B" "$T" --fast --runtime libomp
+[ "${FULL:-}" ] && families= || families=--families
+python3 "$HERE/matrix.py" "$B" "$T" --fast --versions $families --runtime 'omp-*'
+
+# recorded NAME SOURCE PROGRAM...: right, by this producer, each task, nothing missing.
+recorded()
+{
+	local name=$1 source=$2
+	shift 2
+	timeout 120 "$GRAINCTL" run --fast -- "$@" >"$T/out" 2>"$T/err"
+	is "$name: result" "$? $(json 'd["correct"]' <"$T/out")" "0 True"
+	job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/err" | tail -n 1)
+	summary "$job" >"$T/summary"
+	is "$name: by whom, and each task" \
+		"$(json '[d["source"], d["grains"]["total"], d["events"]["lost"], d["grains"]["incomplete"], d["incomplete_regions"], d["events"]["losses"]]' <"$T/summary")" \
+		"['$source', $(json 'd["tasks"]' <"$T/out"), 0, 0, 0, {}]"
+}
+says_why()
+{
+	is "$1: the job says so" "$("$GRAINCTL" jobs --all --json |
+		json "[n[:42] for j in d['jobs'] if j['job'] == $job for n in j['notes'] if 'by probes' in n]")" \
+		"['recorded by probes, as without --fast: its']"
+}
+
+recorded "a million tasks" shim "$fib" 28 28
+tasks=$(json 'd["tasks"]' <"$T/out")
+bytes=$(stat -c %s "$GRAIND_STATE_DIR/jobs/$job/trace.grt")
+check "at most 32 bytes a task on disk ($((bytes / tasks)))" test $((bytes / tasks)) -le 32
+"$GRAINCTL" delete "$job" >/dev/null
+
+# GCC's code on libomp.
+mkdir "$T/gnu"
+ln -s "$libomp" "$T/gnu/libgomp.so.1"
+recorded "GCC's code on libomp" uprobes env "LD_LIBRARY_PATH=$T/gnu" "$B/tests/omp/fib" 20 8
+is "it was libomp" "$(json 'd["runtime"]' <"$T/summary")" libomp
+says_why "GCC's code on libomp"
+# Others who want to be libomp's tool are.
+recorded "another tool" uprobes env "OMP_TOOL_LIBRARIES=$B/tests/tools/libompt_truth.so" \
+	"GRAIN_OMPT_TRUTH=$T/truth" "$fib" 20 8
+check "another tool: it is told everything, too" test "$(grep -c ' create ' "$T/truth")" -ge "$(json 'd["tasks"]' <"$T/out")"
+says_why "another tool"
+recorded "tools are forbidden" uprobes env OMP_TOOL=disabled "$fib" 20 8
+says_why "tools are forbidden"
+# The library is lost on the way.
+"$GRAINCTL" run --fast -- env -u LD_PRELOAD "$fib" 24 16 >"$T/out" 2>"$T/err"
+job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/err" | tail -n 1)
+summary "$job" >"$T/summary"
+is "without the library: by probes" "$(json 'd["source"]' <"$T/summary")" uprobes
+says_why "without the library"
+
+stop_graind
+is "graind ends cleanly" "$GRAIND_STATUS" 0
