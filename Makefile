@@ -10,7 +10,8 @@
 # make bench-render    seconds and bytes of drawing large graphs, as a table
 # make deps       install what is missing (Debian packages, as root)
 # make fuzz-plan MINUTES=10  the probe planner on mutated files
-# make fuzz-log, fuzz-trace  the analysis on mutated event logs and traces
+# make fuzz-log, fuzz-trace, fuzz-words  the analysis on mutated event logs, traces and words of a process
+# make fuzz-shim  rings with a process that writes what it likes into them
 # make lint       formatting, warnings of clang, folder dependencies
 # make ARCH=arm64 sysroot, make ARCH=arm64  builds for arm64 on another machine, into build/arm64
 # make install, uninstall, deb   see systemd/install.mk
@@ -246,9 +247,9 @@ $(LIBOMP_PROGRAMS): $(B)/tests/omp/%.clang: tests/omp/%.c $(wildcard tests/omp/*
 # Programs of single tests of root/, some in several forms. Linking statically warns of what glibc loads later.
 R := $(B)/tests/root/programs
 ROOT_PROGRAMS := $(addprefix $(R)/,dynamic static static_pie linked_in loader faulter plugin_gomp.so plugin_omp.so plugin_wheel.so \
-	runtimes team_gomp.so team_omp.so old_teams held_now held_lazy)
+	runtimes team_gomp.so team_omp.so old_teams held_now held_lazy hostile)
 $(R)/dynamic $(R)/static $(R)/static_pie $(R)/linked_in: tests/root/programs/family.c
-$(R)/loader $(R)/faulter $(R)/runtimes $(R)/old_teams: $(R)/%: tests/root/programs/%.c
+$(R)/loader $(R)/faulter $(R)/runtimes $(R)/old_teams $(R)/hostile: $(R)/%: tests/root/programs/%.c
 $(R)/plugin_gomp.so $(R)/plugin_omp.so $(R)/plugin_wheel.so: tests/root/programs/plugin.c
 $(R)/team_gomp.so $(R)/team_omp.so: tests/root/programs/plugin_team.c
 $(R)/dynamic $(R)/old_teams: ROOT_FLAGS := -g -fopenmp
@@ -256,6 +257,8 @@ $(R)/held_now $(R)/held_lazy: tests/root/programs/held.c
 # Tables of functions that are filled and made read-only at the start, and ones that are filled by and by.
 $(R)/held_now: ROOT_FLAGS := -g -fopenmp -Wl,-z,relro,-z,now
 $(R)/held_lazy: ROOT_FLAGS := -g -fopenmp -Wl,-z,lazy
+$(R)/hostile: ROOT_FLAGS := -I. -pthread
+$(R)/hostile: bpf/shim_abi.h
 $(R)/static: ROOT_FLAGS := -g -fopenmp -static
 $(R)/static_pie: ROOT_FLAGS := -g -fopenmp -static-pie
 # Compiled with OpenMP, linked with the archive.
@@ -297,8 +300,9 @@ $(OMPT_TOOL): tests/tools/ompt_truth.c
 	$(Q)$(OMP_CLANG) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -shared -fPIC -o $@ $< -lpthread
 
 # What the tests run once more with ASan and UBSan, of a build with SAN=1: the unit tests, and replays of the fuzzers' finds.
-REPLAYS := $(addprefix $(B)/fuzz/replay_,plan log trace)
+REPLAYS := $(addprefix $(B)/fuzz/replay_,plan log trace words shim)
 $(REPLAYS:$(B)/fuzz/replay_%=$(B)/tests/fuzz/fuzz_%.o): CPPFLAGS += -DREPLAY
+$(B)/fuzz/replay_shim: $(B)/daemon/graind/shim_rings.o
 $(B)/fuzz/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/libanalysis.a
 	$(say) LINK $@
 	@mkdir -p $(@D)
@@ -382,8 +386,9 @@ $$(B)/fuzz/fuzz_$(1): $$(call fuzz_objects,$(1))
 	$$(say) LINK $$@
 	$$(Q)$$(CLANG) -fsanitize=fuzzer,address,undefined -o $$@ $$^ $$(FUZZ_LIBS)
 endef
-$(foreach t,log trace,$(eval $(call analysis_fuzz_rules,$(t))))
-fuzz-plan fuzz-log fuzz-trace: fuzz-%: $(B)/fuzz/fuzz_%
+$(B)/fuzz/fuzz_shim: $(B)/fuzz/daemon/graind/shim_rings.o
+$(foreach t,log trace words shim,$(eval $(call analysis_fuzz_rules,$(t))))
+fuzz-plan fuzz-log fuzz-trace fuzz-words fuzz-shim: fuzz-%: $(B)/fuzz/fuzz_%
 	@tests/fuzz/run.sh $(B) $(MINUTES) $*
 
 include systemd/install.mk
@@ -397,6 +402,6 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all constructs deps sysroot demo check check-full check-vm guest-programs bench bench-analysis bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace sanitized
+.PHONY: all constructs deps sysroot demo check check-full check-vm guest-programs bench bench-analysis bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace fuzz-words fuzz-shim sanitized
 
 -include $(shell find $(B) \( -path '$(B)/sysroot-*' -o -path '$(B)/vm' -o -path '$(B)/runtimes*' \) -prune -o -name '*.d' -type f -print 2>/dev/null)

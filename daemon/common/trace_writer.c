@@ -381,6 +381,38 @@ void trace_writer__abandon(struct trace_writer *writer)
 	free(writer);
 }
 
+/* Swaps the upper right with the lower left quarters of 8 times 8 bytes that are `shift` bits apart. */
+static inline void swap_quarters(uint64_t *a, uint64_t *b, unsigned shift, uint64_t mask)
+{
+	uint64_t different = (*a >> shift ^ *b) & mask;
+
+	*a ^= different << shift;
+	*b ^= different;
+}
+
+/* The words as eight planes, one for each byte; eight words at a time. */
+static void fold(const uint64_t *words, size_t count, unsigned char *planes)
+{
+	size_t i = 0;
+
+	for (; i + 8 <= count; i += 8) {
+		uint64_t w[8];
+
+		memcpy(w, words + i, sizeof(w));
+		for (unsigned k = 0; k < 4; k++)
+			swap_quarters(&w[k], &w[k + 4], 32, UINT64_C(0x00000000ffffffff));
+		for (unsigned k = 0; k < 8; k += k % 2 ? 3 : 1)
+			swap_quarters(&w[k], &w[k + 2], 16, UINT64_C(0x0000ffff0000ffff));
+		for (unsigned k = 0; k < 8; k += 2)
+			swap_quarters(&w[k], &w[k + 1], 8, UINT64_C(0x00ff00ff00ff00ff));
+		for (unsigned b = 0; b < 8; b++)
+			memcpy(planes + b * count + i, &w[b], sizeof(w[b]));
+	}
+	for (; i < count; i++)
+		for (unsigned b = 0; b < 8; b++)
+			planes[b * count + i] = (unsigned char)(words[i] >> 8 * b);
+}
+
 int trace_writer__words(struct trace_writer *writer, const struct trace_words_head *head,
 			const struct trace_word_site *sites, const uint64_t *words)
 {
@@ -392,9 +424,7 @@ int trace_writer__words(struct trace_writer *writer, const struct trace_words_he
 	memcpy(to, head, sizeof(*head));
 	memcpy(to + sizeof(*head), sites, head->sites * sizeof(*sites));
 	planes = (unsigned char *)to + sizeof(*head) + head->sites * sizeof(*sites);
-	for (unsigned b = 0; b < 8; b++)
-		for (size_t i = 0; i < head->words; i++)
-			planes[b * head->words + i] = (unsigned char)(words[i] >> 8 * b);
+	fold(words, head->words, planes);
 	error = write_chunk(writer, TRACE_CHUNK_WORDS, to,
 			    (size_t)((char *)planes - to) + (size_t)head->words * 8, writer->max_bytes);
 	if (error) {

@@ -17,6 +17,8 @@
 #define BUSY_EVENTS 64
 /* For a running process that grainctl puts the library into. */
 #define COMING_NS UINT64_C(30000000000)
+/* Of the scheduler alone, where nothing else is probed: a ring holds many times that. */
+#define BUSY_SWITCHES 4096
 
 struct run {
 	struct tree tree;
@@ -139,6 +141,21 @@ static void sleep_a_while(struct run *run, uint64_t nap_ns)
 }
 
 /*
+ * The longer, the less is taken from the programs. Rings that processes fill by
+ * themselves are to be an eighth full by then.
+ */
+static uint64_t next_nap(const struct tree *tree, uint64_t nap_ns, long got)
+{
+	uint64_t next = nap_ns * 2 < LONG_NAP_NS ? nap_ns * 2 : LONG_NAP_NS;
+
+	if (got >= (tree->fast ? BUSY_SWITCHES : BUSY_EVENTS))
+		return SHORT_NAP_NS;
+	if (tree->fast && tree->fullest && nap_ns * (SHIM_RING_WORDS / 8) / tree->fullest < next)
+		next = nap_ns * (SHIM_RING_WORDS / 8) / tree->fullest;
+	return next > SHORT_NAP_NS ? next : SHORT_NAP_NS;
+}
+
+/*
  * Until the last job of the tree is over. Detaching the first process, or its
  * duration, ends all of them.
  */
@@ -172,10 +189,7 @@ static enum job_reason record(struct run *run)
 			whole = whole_reason(run);
 		if (whole != JOB_GOES_ON)
 			break;
-		if (got >= BUSY_EVENTS)
-			nap_ns = SHORT_NAP_NS;
-		else if (nap_ns < LONG_NAP_NS)
-			nap_ns = nap_ns * 2 < LONG_NAP_NS ? nap_ns * 2 : LONG_NAP_NS;
+		nap_ns = next_nap(tree, nap_ns, got);
 		if (anything_left(run))
 			sleep_a_while(run, nap_ns);
 	}

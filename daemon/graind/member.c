@@ -185,10 +185,8 @@ static void end_shim(struct member *member, struct shim_losses *losses)
 	shim_rings__disable(member->shim);
 	/* Threads that had passed the switch may still be writing. */
 	nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-	if (member->recorder)
-		while (shim_rings__drain(member->shim, member->recorder) > 0)
-			;
 	if (member->recorder) {
+		shim_rings__drain(member->shim, member->recorder);
 		shim_rings__counts(member->shim, &counts);
 		recorder__inside(member->recorder, &counts);
 		recorder__cost(member->recorder, shim_rings__ns_per_event(member->shim));

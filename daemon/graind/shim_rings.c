@@ -18,7 +18,7 @@
 #endif
 
 #define THREADS 256
-#define RING_WORDS (1u << 19)
+#define RING_WORDS SHIM_RING_WORDS
 #define MOST_NS_PER_EVENT 100000
 /* One chunk of the trace. */
 #define TAKE_WORDS TRACE_WORDS_MAX
@@ -428,12 +428,15 @@ long shim_rings__drain(struct shim_rings *rings, struct recorder *recorder)
 {
 	uint32_t claimed = __atomic_load_n(&rings->header->claimed, __ATOMIC_ACQUIRE);
 	struct trace_words_head head = {.ticks[0] = rings->ticks, .ns[0] = rings->ns};
-	size_t all = 0;
+	uint64_t fullest = 0;
 
 	__atomic_fetch_add(&rings->header->beat, 1, __ATOMIC_RELAXED);
 	claimed = claimed < THREADS ? claimed : THREADS;
-	for (uint32_t i = 0; i < claimed; i++)
+	for (uint32_t i = 0; i < claimed; i++) {
 		look_at_head(rings, i);
+		if (rings->rings[i].until - rings->rings[i].tail > fullest)
+			fullest = rings->rings[i].until - rings->rings[i].tail;
+	}
 	/*
 	 * No word that is taken now is later than this: all threads' words of a time are converted by the
 	 * same two readings, so that a cause stays before its effect.
@@ -444,14 +447,14 @@ long shim_rings__drain(struct shim_rings *rings, struct recorder *recorder)
 	/* What words name was in the table before they were in the ring. */
 	take_sites(rings, recorder);
 	for (uint32_t i = 0; i < claimed; i++) {
-		for (size_t got; (got = take(rings, i, recorder, &head)) > 0; all += got)
+		while (take(rings, i, recorder, &head) > 0)
 			;
 		if (!rings->rings[i].ended)
 			continue;
 		rings->rings[i].tid = 0;
 		__atomic_store_n(&thread_at(rings, i)->state, SHIM_FREE, __ATOMIC_RELEASE);
 	}
-	return (long)all;
+	return rings->disabled ? 0 : (long)fullest;
 }
 
 void shim_rings__losses(const struct shim_rings *rings, struct shim_losses *out)

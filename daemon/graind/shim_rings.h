@@ -11,6 +11,8 @@
 
 struct shim_rings;
 
+#define SHIM_RING_WORDS (1u << 19)
+
 /*
  * Makes the memory and hands it over through `connection`, which is closed in the end; 0 or a negative errno.
  * `lossless`: a thread whose ring is full waits until it is drained.
@@ -21,7 +23,10 @@ void shim_rings__disable(struct shim_rings *rings);
 /* Accepts NULL. */
 void shim_rings__free(struct shim_rings *rings);
 
-/* What has come since the last call; the number of words. */
+/*
+ * What has come since the last call: how many words the fullest ring held, of SHIM_RING_WORDS. 0 after
+ * shim_rings__disable(), so that nobody waits for a process that goes on writing.
+ */
 long shim_rings__drain(struct shim_rings *rings, struct recorder *recorder);
 
 /* What the process says of itself, for those who look at it while it runs. */

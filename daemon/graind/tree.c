@@ -400,7 +400,7 @@ long tree__drain(struct tree *tree)
 		settle(tree, &tree->targets[i]);
 	release_held(tree);
 	if (tree->fast)
-		got += tree__drain_shims(tree);
+		tree__drain_shims(tree);
 	for (size_t i = 0; i < tree->target_count; i++) {
 		struct target *target = &tree->targets[i];
 

@@ -52,6 +52,7 @@ struct tree {
 	bool fast;	     /* nor where libgrainshim is: its processes come to shim_server by themselves */
 	bool lossless;	     /* and wait when their rings are full */
 	bool attached;	     /* to a process that was running */
+	uint64_t fullest;    /* words in the fullest of those rings when they were emptied last */
 	struct watch *watch; /* NULL: the kernel does not tell, mappings are looked at now and then */
 	struct runtime_file files[TREE_MAX_FILES];
 	bool usable[TREE_MAX_FILES];	       /* probes are attached in it */
@@ -89,8 +90,9 @@ bool tree__begin(struct tree *tree, struct target *target, struct failure *failu
 void tree__follow(struct tree *tree);
 /* What the rings hold; the number of events. */
 long tree__drain(struct tree *tree);
-/* Of a tree of processes that write by themselves: takes who has come, and what they have written. */
-long tree__drain_shims(struct tree *tree);
+/* Of a tree of processes that write by themselves: takes who has come, and what they have written; sets
+ * `fullest`. */
+void tree__drain_shims(struct tree *tree);
 /* Ends the target's job, if any, and leaves the process alone. */
 void tree__drop(struct tree *tree, size_t index, enum job_reason reason);
 

@@ -42,12 +42,9 @@ static bool welcome(struct tree *tree, struct target *target, int connection)
 	return false;
 }
 
-/* So many events to come soon that nobody may sleep. */
-#define SOON 1000
-
-long tree__drain_shims(struct tree *tree)
+void tree__drain_shims(struct tree *tree)
 {
-	long all = 0;
+	tree->fullest = 0;
 
 	for (size_t i = 0; i < tree->target_count; i++) {
 		struct target *target = &tree->targets[i];
@@ -62,15 +59,14 @@ long tree__drain_shims(struct tree *tree)
 			probe(tree, target, connection);
 		else if (connection >= 0 && target->member && target->member->shim)
 			close(connection);
-		else if (connection >= 0)
-			all += welcome(tree, target, connection) ? SOON : 0;
+		else if (connection >= 0 && welcome(tree, target, connection))
+			tree->fullest = SHIM_RING_WORDS;
 		if (!target->member || !target->member->shim)
 			continue;
 		got = shim_rings__drain(target->member->shim, target->member->recorder);
 		shim_rings__counts(target->member->shim, &counts);
 		recorder__inside(target->member->recorder, &counts);
-		target->member->got += got;
-		all += got;
+		if ((uint64_t)got > tree->fullest)
+			tree->fullest = (uint64_t)got;
 	}
-	return all;
 }

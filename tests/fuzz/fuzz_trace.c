@@ -15,8 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifndef REPLAY
 #include "analysis/trace_columns.h"
+#include "tests/fuzz/trace_chunks.h"
 
-#include <zlib.h>
 #include <zstd.h>
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
@@ -191,26 +191,6 @@ static void change_events(void)
 	}
 }
 
-static size_t put_chunk(uint8_t *out, size_t used, size_t room, uint16_t type, const uint8_t *raw,
-			size_t bytes, uint64_t sequence)
-{
-	struct trace_chunk chunk = {.magic = TRACE_CHUNK_MAGIC,
-				    .type = type,
-				    .raw_bytes = (uint32_t)bytes,
-				    .stored_bytes = (uint32_t)bytes,
-				    .sequence = sequence};
-
-	if (used + sizeof(chunk) + bytes > room)
-		return used;
-	chunk.payload_crc = (uint32_t)crc32(0, raw, (unsigned)bytes);
-	chunk.header_crc =
-		(uint32_t)crc32(0, (const uint8_t *)&chunk, offsetof(struct trace_chunk, header_crc));
-	memcpy(out + used, &chunk, sizeof(chunk));
-	if (bytes)
-		memcpy(out + used + sizeof(chunk), raw, bytes);
-	return used + sizeof(chunk) + bytes;
-}
-
 static uint64_t value_of(const struct record *r, int column, uint64_t before)
 {
 	uint64_t d = r->time - before;
@@ -310,25 +290,20 @@ static size_t lay_out_events(void)
 
 static size_t put_together(uint8_t *out, size_t room)
 {
-	struct trace_header header = {.magic = TRACE_MAGIC,
-				      .version = TRACE_VERSION,
-				      .header_bytes = sizeof(struct trace_header),
-				      .flags = t.ended ? 0 : TRACE_INCOMPLETE};
-	size_t used = sizeof(header), bytes;
+	size_t used = trace_chunks__begin(out, room, t.ended ? 0 : TRACE_INCOMPLETE), bytes;
 	uint64_t sequence = 0;
 
-	if (room < used)
+	if (!used)
 		return 0;
-	memcpy(out, &header, sizeof(header));
 	if (t.text_bytes)
-		used = put_chunk(out, used, room, TRACE_CHUNK_TEXT, t.text, t.text_bytes, sequence++);
+		used = trace_chunks__put(out, used, room, TRACE_CHUNK_TEXT, t.text, t.text_bytes, sequence++);
 	bytes = lay_out_events();
 	/* Now and then something else than what the columns should be. */
 	if (below(16) == 0)
 		t.raw[below(bytes)] ^= (uint8_t)(1 + below(255));
-	used = put_chunk(out, used, room, TRACE_CHUNK_EVENTS, t.raw, bytes, sequence++);
+	used = trace_chunks__put(out, used, room, TRACE_CHUNK_EVENTS, t.raw, bytes, sequence++);
 	if (t.ended)
-		used = put_chunk(out, used, room, TRACE_CHUNK_END, NULL, 0, sequence);
+		used = trace_chunks__put(out, used, room, TRACE_CHUNK_END, NULL, 0, sequence);
 	return used;
 }
 

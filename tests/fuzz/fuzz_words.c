@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The analysis on words that a hostile process wrote (TRACE_CHUNK_WORDS). The
+ * input says which, in few bytes an event, so that plain mutation makes programs:
+ *
+ *   0            the chunk ends; the next byte is the stream that goes on
+ *   1            a site: number, address
+ *   2            one word as it is, 8 bytes
+ *   any other    an event: site, arg, ticks, then the words on top of its kind
+ *
+ * Numbers are one byte: below 248 themselves, above it the bytes that follow or an edge.
+ */
+#include "tests/fuzz/fuzz_analysis.h"
+#include "tests/fuzz/trace_chunks.h"
+
+enum { WORDS = 2048, SITES = 64, FILE_BYTES = 1 << 18 };
+
+static struct {
+	const uint8_t *at, *end;
+	uint64_t words[WORDS];
+	struct trace_word_site sites[SITES];
+	struct trace_words_head head;
+	uint8_t raw[sizeof(struct trace_words_head) + SITES * sizeof(struct trace_word_site) + WORDS * 8];
+	uint8_t file[FILE_BYTES];
+	size_t used;
+	uint64_t sequence;
+} f;
+
+static uint64_t bytes(size_t count)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < count && f.at < f.end; i++)
+		value |= (uint64_t)*f.at++ << 8 * i;
+	return value;
+}
+
+static uint64_t number(void)
+{
+	static const uint64_t edges[] = {UINT64_MAX, INT64_MAX, UINT32_MAX, UINT64_C(1) << 40, 0};
+	uint64_t first = bytes(1);
+
+	if (first < 248)
+		return first;
+	if (first < 251)
+		return bytes(first == 248 ? 2 : first == 249 ? 4 : 8);
+	return edges[first - 251];
+}
+
+static void end_chunk(void)
+{
+	size_t size = trace_chunks__lay_out(f.raw, sizeof(f.raw), &f.head, f.sites, f.words);
+
+	f.used = trace_chunks__put(f.file, f.used, FILE_BYTES, TRACE_CHUNK_WORDS, f.raw, size, f.sequence++);
+	f.head.words = f.head.sites = 0;
+	f.head.stream = (uint32_t)number();
+	f.head.tid = 100 + f.head.stream;
+	f.head.ticks[1] += number() * 16;
+	f.head.ns[1] = f.head.ticks[1] / 2;
+}
+
+static void put_word(uint64_t word)
+{
+	if (f.head.words < WORDS)
+		f.words[f.head.words++] = word;
+}
+
+static void put_event(uint32_t kind)
+{
+	static const uint8_t on_top[64] = {
+		[TRACE_DEPEND] = 1,	  [TRACE_TEAM_STARTED] = 1,   [TRACE_TASKLOOP_BEGIN] = 1,
+		[TRACE_TASK_FULFILL] = 1, [TRACE_SECTIONS_BEGIN] = 1, [TRACE_SECTION_BEGIN] = 1,
+		[TRACE_WORD_JOIN] = 1,	  [TRACE_WORD_CPU] = 1,	      [TRACE_WORD_TIME] = 1,
+		[TRACE_REGION_BEGIN] = 2, [TRACE_TEAM_START] = 2,     [TRACE_MEMBER_BEGIN] = 2,
+		[TRACE_TASK_BOUNDS] = 2,  [TRACE_LOOP_PARAMS] = 2,    [TRACE_LOCK_WAIT] = 2,
+		[TRACE_WORD_LOST] = 2,	  [TRACE_LOOP_BEGIN] = 3,
+	};
+	uint64_t site = number(), arg = number();
+	unsigned count = on_top[kind];
+
+	put_word(kind | (site & (TRACE_WORD_SITES - 1)) << 6 | (arg & 0x1fff) << 19 | number() << 32);
+	if (kind == TRACE_TASK_CREATE)
+		count = arg & TRACE_TASK_DETACH ? 1 : 0;
+	else if (kind == TRACE_TASK_BEGIN)
+		count = arg & 0x1fff ? 0 : 1;
+	else if (kind == TRACE_CHUNK_BEGIN)
+		count = arg & TRACE_WORD_SHORT ? 1 : 2;
+	for (unsigned i = 0; i < count; i++)
+		put_word(number());
+}
+
+static void put_site(void)
+{
+	uint32_t at = (uint32_t)number();
+	uint64_t address = 0x401000 + number();
+
+	if (f.head.sites < SITES)
+		f.sites[f.head.sites++] = (struct trace_word_site){.number = at, .address = address};
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char text[] = "@capture source=shim late=0\n";
+
+	f.at = data;
+	f.end = data + size;
+	f.sequence = 0;
+	f.head = (struct trace_words_head){.tid = 100, .ticks = {1000, 2000000}, .ns = {500, 1000000}};
+	f.used = trace_chunks__begin(f.file, FILE_BYTES, 0);
+	f.used = trace_chunks__put(f.file, f.used, FILE_BYTES, TRACE_CHUNK_TEXT, (const uint8_t *)text,
+				   sizeof(text) - 1, f.sequence++);
+	while (f.at < f.end) {
+		uint32_t kind = (uint32_t)bytes(1) & 63;
+
+		if (kind == 0)
+			end_chunk();
+		else if (kind == 1 && bytes(1) & 1)
+			put_site();
+		else if (kind == 2 && bytes(1) & 1)
+			put_word(bytes(8));
+		else
+			put_event(kind);
+	}
+	end_chunk();
+	f.used = trace_chunks__put(f.file, f.used, FILE_BYTES, TRACE_CHUNK_END, NULL, 0, f.sequence);
+	analysis_fuzz(f.file, f.used);
+	return 0;
+}
