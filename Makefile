@@ -247,23 +247,29 @@ $(LIBOMP_PROGRAMS): $(B)/tests/omp/%.clang: tests/omp/%.c $(wildcard tests/omp/*
 # Programs of single tests of root/, some in several forms. Linking statically warns of what glibc loads later.
 R := $(B)/tests/root/programs
 ROOT_PROGRAMS := $(addprefix $(R)/,dynamic static static_pie linked_in loader faulter plugin_gomp.so plugin_omp.so plugin_wheel.so \
-	runtimes team_gomp.so team_omp.so old_teams held_now held_lazy hostile)
+	runtimes team_gomp.so team_omp.so old_teams \
+	held_now held_lazy held_static held_static_pie held_linked_in plugin_slow.so hostile)
 $(R)/dynamic $(R)/static $(R)/static_pie $(R)/linked_in: tests/root/programs/family.c
 $(R)/loader $(R)/faulter $(R)/runtimes $(R)/old_teams $(R)/hostile: $(R)/%: tests/root/programs/%.c
 $(R)/plugin_gomp.so $(R)/plugin_omp.so $(R)/plugin_wheel.so: tests/root/programs/plugin.c
 $(R)/team_gomp.so $(R)/team_omp.so: tests/root/programs/plugin_team.c
 $(R)/dynamic $(R)/old_teams: ROOT_FLAGS := -g -fopenmp
-$(R)/held_now $(R)/held_lazy: tests/root/programs/held.c
+$(R)/held_now $(R)/held_lazy $(R)/held_static $(R)/held_static_pie $(R)/held_linked_in: tests/root/programs/held.c
+$(R)/plugin_slow.so: tests/root/programs/plugin_slow.c
+$(R)/plugin_slow.so: ROOT_FLAGS := -fPIC -shared
 # Tables of functions that are filled and made read-only at the start, and ones that are filled by and by.
 $(R)/held_now: ROOT_FLAGS := -g -fopenmp -Wl,-z,relro,-z,now
 $(R)/held_lazy: ROOT_FLAGS := -g -fopenmp -Wl,-z,lazy
 $(R)/hostile: ROOT_FLAGS := -I. -pthread
 $(R)/hostile: bpf/shim_abi.h
+$(R)/held_static: ROOT_FLAGS := -g -fopenmp -static
+$(R)/held_static_pie: ROOT_FLAGS := -g -fopenmp -static-pie
+$(R)/held_linked_in: ROOT_FLAGS := -g -fopenmp
 $(R)/static: ROOT_FLAGS := -g -fopenmp -static
 $(R)/static_pie: ROOT_FLAGS := -g -fopenmp -static-pie
 # Compiled with OpenMP, linked with the archive.
 $(R)/linked_in: ROOT_FLAGS := -g -fopenmp
-$(R)/linked_in: ROOT_LINK = $(shell $(CC) -print-file-name=libgomp.a) -lpthread
+$(R)/linked_in $(R)/held_linked_in: ROOT_LINK = $(shell $(CC) -print-file-name=libgomp.a) -lpthread
 $(R)/plugin_%.so $(R)/team_%.so: ROOT_FLAGS := -fPIC -shared -fopenmp
 $(R)/plugin_omp.so $(R)/team_omp.so: CC := $(OMP_CLANG)
 # Finds its runtime beside itself.

@@ -8,6 +8,7 @@
  *   read      waits for input, which must not be interrupted
  *   alarm     a signal every millisecond, handled on whatever thread
  *   load      a thread loads and unloads libraries all the time
+ *   slow      a thread loads and unloads plugin_slow.so beside the program all the time
  *   plain     nothing else
  */
 #include <dlfcn.h>
@@ -66,11 +67,11 @@ static void read_a_byte(void)
 		wrong++;
 }
 
-static void *load_all_the_time(void *unused)
+static void *load_all_the_time(void *slow)
 {
 	while (!stop) {
-		void *library = dlopen("libm.so.6", RTLD_NOW);
-		void *other = dlopen("libz.so.1", RTLD_NOW);
+		void *library = dlopen(slow ? slow : "libm.so.6", RTLD_NOW);
+		void *other = slow ? NULL : dlopen("libz.so.1", RTLD_NOW);
 
 		if (!library)
 			__atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
@@ -79,8 +80,11 @@ static void *load_all_the_time(void *unused)
 		if (library)
 			dlclose(library);
 		loads++;
+		/* Others get their turn. */
+		if (slow)
+			nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
 	}
-	return unused;
+	return NULL;
 }
 
 /* Returns how many tasks ran. */
@@ -114,13 +118,17 @@ int main(int argc, char **argv)
 	struct itimerval every = {{0, 1000}, {0, 1000}};
 	const char *mode = argc > 1 ? argv[1] : "plain";
 	unsigned long regions = 0, tasks = 0;
+	char plugin[4096];
+	bool slow = !strcmp(mode, "slow"), loads_too = slow || !strcmp(mode, "load");
 	pthread_t loader;
 
 	sigaction(SIGTERM, &term, NULL);
 	sigaction(SIGALRM, &alarm, NULL);
 	if (!strcmp(mode, "alarm"))
 		setitimer(ITIMER_REAL, &every, NULL);
-	if (!strcmp(mode, "load") && pthread_create(&loader, NULL, load_all_the_time, NULL) != 0)
+	snprintf(plugin, sizeof(plugin), "%.*splugin_slow.so", (int)(strrchr(argv[0], '/') - argv[0] + 1),
+		 argv[0]);
+	if (loads_too && pthread_create(&loader, NULL, load_all_the_time, slow ? plugin : NULL) != 0)
 		return 2;
 	while (!stop) {
 		unsigned long ran = run_region(20, !strcmp(mode, "allocate"));
@@ -134,7 +142,7 @@ int main(int argc, char **argv)
 		if (!strcmp(mode, "read"))
 			read_a_byte();
 	}
-	if (!strcmp(mode, "load"))
+	if (loads_too)
 		pthread_join(loader, NULL);
 	printf("{\"regions\":%lu,\"tasks\":%lu,\"alarms\":%lu,\"sleeps\":%lu,\"loads\":%lu,\"correct\":%s}\n",
 	       regions, tasks, alarms, sleeps, loads, wrong ? "false" : "true");

@@ -1,0 +1,187 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# attach --fast says in one line whom it leaves alone, touches none of them and leaves no job; and who is killed in the
+# middle of it, the program or the one that attaches, takes nothing else along.
+# usage: tests/root/test_shim_refusals.sh BUILD_DIRECTORY
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/root_lib.sh"
+R=$B/tests/root/programs
+# start COMMAND...: its PID in PROGRAM
+start()
+{
+	OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive "$@" >"$T/program.json" 2>"$T/program.err" &
+	PROGRAM=$!
+	PIDS+=("$PROGRAM")
+	sleep 0.4
+}
+# refused NAME TEXT COMMAND...: the command says TEXT in one line and fails
+refused()
+{
+	local name=$1 text=$2 status
+	shift 2
+	"$@" >"$T/out" 2>"$T/err"
+	status=$?
+	if [ $status -ne 0 ] && [ "$(wc -l <"$T/err")" = 1 ] && grep -q -- "$text" "$T/err"; then
+		ok "refused: $name"
+	else
+		not_ok "refused: $name" "exit status $status" "$(head -3 "$T/err")"
+	fi
+}
+# What a killed grainctl has asked for may begin only now.
+end_jobs()
+{
+	local quiet=0 job
+	while [ $quiet -lt 3 ]; do
+		job=$("$GRAINCTL" jobs --json | json 'd["jobs"][0]["job"] if d["jobs"] else ""')
+		quiet=$((quiet + 1))
+		[ "$job" ] && quiet=0 && "$GRAINCTL" detach "$job" 2>/dev/null
+		sleep 0.2
+	done
+}
+finish()
+{
+	kill -KILL "$PROGRAM" 2>/dev/null
+	wait "$PROGRAM" 2>/dev/null
+}
+fast="$GRAINCTL attach --fast"
+start_graind || exit 1
+
+refused "no such process" "there is no process" $fast 4000000
+start sleep 60
+refused "no OpenMP runtime" "has not loaded an OpenMP runtime" $fast "$PROGRAM"
+finish
+start "$R/held_static" plain
+refused "linked statically" "is linked statically" $fast "$PROGRAM"
+finish
+start "$R/held_static_pie" plain
+refused "linked statically, anywhere in memory" "is linked statically" $fast "$PROGRAM"
+finish
+start "$R/held_linked_in" plain
+refused "its runtime is a part of it" "is linked into it" $fast "$PROGRAM"
+finish
+start "$B/tests/omp/fib.clang" 45 12
+refused "libomp" "uses libomp" $fast "$PROGRAM"
+finish
+start "$R/held_now" plain
+refused "a thread, no process" "is a thread; give the number of its process" \
+	$fast "$(ls "/proc/$PROGRAM/task" | grep -vx "$PROGRAM" | head -n 1)"
+kill -STOP "$PROGRAM"
+sleep 0.1
+refused "a stopped process" "is stopped; let it go on" $fast "$PROGRAM"
+kill -CONT "$PROGRAM"
+strace -o "$T/strace" -p "$PROGRAM" 2>/dev/null &
+tracer=$!
+sleep 0.5
+refused "a traced one" "is traced by process $tracer" $fast "$PROGRAM"
+kill "$tracer"
+wait "$tracer" 2>/dev/null
+# As somebody else, who may not look into it. The program's files are there for everybody.
+install -m 755 "$GRAINCTL" "$B/libgrainshim.so" "$R/held_now" "$T"
+chmod 755 "$T"
+refused "another user's" "is not yours" setpriv --reuid 65534 --clear-groups "$T/grainctl" attach --fast "$PROGRAM"
+kill -TERM "$PROGRAM"
+wait "$PROGRAM"
+is "what was refused is unharmed" "$? $(json 'd["correct"]' <"$T/program.json")" "0 True"
+# Its user is root by the file's bit, and the one who started it may not look into it.
+cp "$R/held_now" "$T/setuid"
+chmod 4755 "$T/setuid"
+start setpriv --reuid 65534 --clear-groups "$T/setuid" plain
+refused "set-user-ID" "has rights that you do not have\|is not yours" \
+	setpriv --reuid 65534 --clear-groups "$T/grainctl" attach --fast "$PROGRAM"
+finish
+sh -c 'sleep 0.2 & echo $! >"$0"; exec sleep 5' "$T/zombie" &
+PIDS+=($!)
+sleep 0.5
+refused "one that has ended" "has ended" $fast "$(cat "$T/zombie")"
+# It sees neither the library nor graind's socket.
+start unshare --mount sh -c 'mount -t tmpfs none "$0" && exec "$1" plain' "$T" "$R/held_now"
+mkdir "$T.other"
+cp "$B/grainctl" "$B/libgrainshim.so" "$T"
+refused "another mount namespace" "does not see" "$T/grainctl" attach --fast "$PROGRAM"
+finish
+rmdir "$T.other"
+if echo 'int main(void) { for (;;); }' >"$T/small.c" && gcc -m32 -nostdlib -ffreestanding -static -Wl,-emain -o "$T/small" "$T/small.c" 2>"$T/err"; then
+	start "$T/small"
+	refused "a 32-bit program" "is a 32-bit program" $fast "$PROGRAM"
+	finish
+else
+	skip "refused: a 32-bit program" "gcc makes none here: $(head -n 1 "$T/err")"
+fi
+is "none of them has left a job" "$("$GRAINCTL" jobs --all --json | json 'len(d["jobs"])')" 0
+
+# Killed at any moment: the program goes on, and the next attach is as the first.
+start "$R/held_now" allocate
+for after in 0.02 0.05 0.1 0.15 0.2 0.25 0.3 0.4; do
+	$fast "$PROGRAM" >"$T/out" 2>"$T/err" &
+	attacher=$!
+	sleep $after
+	kill -KILL "$attacher" 2>/dev/null
+	wait "$attacher" 2>/dev/null
+	end_jobs
+done
+end_jobs
+check "grainctl killed in the middle: the program runs on" kill -0 "$PROGRAM"
+is "none of its threads is stopped" "$(grep -l '^State:.*[tT] (' /proc/"$PROGRAM"/task/*/status | wc -l)" 0
+job=$($fast "$PROGRAM" 2>"$T/err" | sed -n 's/^job //p')
+check "and is recorded when asked again: $(cat "$T/err")" test "$job"
+sleep 0.2
+"$GRAINCTL" detach "$job"
+kill -TERM "$PROGRAM"
+wait "$PROGRAM"
+is "and is unharmed" "$? $(json 'd["correct"]' <"$T/program.json")" "0 True"
+# A library cannot be loaded while another one is: who attaches waits a while, then leaves the process as it was. Killed
+# while it waits, it leaves a thread that comes back by itself.
+export SLOW_MS=300
+start "$R/held_now" slow
+job=$($fast "$PROGRAM" 2>"$T/err" | sed -n 's/^job //p')
+check "another library takes a while to load: $(cat "$T/err")" test "$job"
+"$GRAINCTL" detach "$job"
+kill -TERM "$PROGRAM"
+wait "$PROGRAM"
+is "its program is unharmed" "$? $(json 'd["correct"]' <"$T/program.json")" "0 True"
+SLOW_MS=4000 start "$R/held_now" slow
+refused "another library takes too long" "did not get to it within a second" $fast "$PROGRAM"
+for _ in 1 2 3; do
+	$fast "$PROGRAM" >"$T/out" 2>"$T/err" &
+	attacher=$!
+	for _ in $(seq 200); do
+		[ "$("$GRAINCTL" jobs --json | json 'len(d["jobs"])')" = 1 ] && break
+	done
+	sleep 0.1
+	kill -KILL "$attacher"
+	wait "$attacher" 2>/dev/null
+	end_jobs
+done
+is "killed while it waits: no thread is stopped" "$(grep -l '^State:.*[tT] (' /proc/"$PROGRAM"/task/*/status | wc -l)" 0
+sleep 4
+kill -TERM "$PROGRAM"
+wait "$PROGRAM"
+is "the program is unharmed" "$? $(json 'd["correct"]' <"$T/program.json")" "0 True"
+for after in 0.05 0.1 0.2 0.3; do
+	start "$R/held_now" plain
+	(
+		sleep $after
+		kill -KILL "$PROGRAM" 2>/dev/null
+	) &
+	killer=$!
+	timeout 20 $fast "$PROGRAM" >"$T/out" 2>"$T/err"
+	status=$?
+	wait "$killer" 2>/dev/null
+	wait "$PROGRAM" 2>/dev/null
+	check "a program killed $after s into it: it is said, or was in time (exit status $status)" test $status -lt 2
+done
+# A graind that is killed is noticed, and the calls are the runtime's again: who attaches next finds them so.
+start "$R/held_now" plain
+$fast "$PROGRAM" >"$T/out" 2>"$T/err"
+stop_graind KILL
+sleep 1.5
+is "a graind that was killed: its memory was given back" "$(grep -c 'graind-shim (deleted)' "/proc/$PROGRAM/maps")" 0
+start_graind || exit 1
+job=$($fast "$PROGRAM" 2>"$T/err" | sed -n 's/^job //p')
+check "another graind records the process: $(cat "$T/err")" test "$job"
+"$GRAINCTL" detach "$job"
+kill -TERM "$PROGRAM"
+wait "$PROGRAM"
+is "the program is unharmed" "$? $(json 'd["correct"]' <"$T/program.json")" "0 True"
+stop_graind
+is "graind ends cleanly" "$GRAIND_STATUS" 0
