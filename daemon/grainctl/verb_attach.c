@@ -30,6 +30,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'f':
 		options->request.fast = true;
 		return 0;
+	case 'l':
+		options->request.lossless = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num > 0)
 			argp_error(state, "one process at a time");
@@ -39,6 +42,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which process?");
+		return 0;
+	case ARGP_KEY_END:
+		if (options->request.lossless && !options->request.fast)
+			argp_error(state, "--lossless goes with --fast: probes cannot wait");
 		return 0;
 	default:
 		return profile__option(key, arg, state, &options->request);
@@ -98,6 +105,7 @@ int verb__attach(struct ctl *ctl, int argc, char **argv)
 		{"duration", 't', "SECONDS", 0, "Stop after so long; the process runs on", 0},
 		PROFILE_OPTIONS,
 		{"fast", 'f', NULL, 0, FAST_HELP, 0},
+		{"lossless", 'l', NULL, 0, CTL_LOSSLESS_HELP, 0},
 		{0},
 	};
 	static const struct argp argp = {

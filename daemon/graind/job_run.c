@@ -202,6 +202,7 @@ static void end_recording(struct run *run, enum job_reason reason)
 	struct tree *tree = &run->tree;
 
 	capture__disable(tree->capture);
+	tree__disable_shims(tree);
 	/* Programs that had passed the switch may still be writing. */
 	nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
 	while (tree__drain(tree) > 0)

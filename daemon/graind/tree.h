@@ -93,6 +93,8 @@ long tree__drain(struct tree *tree);
 /* Of a tree of processes that write by themselves: takes who has come, and what they have written; sets
  * `fullest`. */
 void tree__drain_shims(struct tree *tree);
+/* They write no more, so that there is an end of what they have written. */
+void tree__disable_shims(struct tree *tree);
 /* Ends the target's job, if any, and leaves the process alone. */
 void tree__drop(struct tree *tree, size_t index, enum job_reason reason);
 

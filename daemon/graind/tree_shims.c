@@ -70,3 +70,10 @@ void tree__drain_shims(struct tree *tree)
 			tree->fullest = (uint64_t)got;
 	}
 }
+
+void tree__disable_shims(struct tree *tree)
+{
+	for (size_t i = 0; i < tree->target_count; i++)
+		if (tree->targets[i].member && tree->targets[i].member->shim)
+			shim_rings__disable(tree->targets[i].member->shim);
+}
