@@ -54,8 +54,8 @@ for verb in top fleet; do
 	status "$verb is not there yet" 2 "$verb" 1 2
 	check "$verb says so" grep -q "not available in this version" "$T/err"
 done
-status "attach --fast is not there yet" 2 attach --fast 1
-check "attach --fast says so" grep -q "not available in this version" "$T/err"
+status "attach --fast of no process" 1 attach --fast 4000000
+check "attach --fast says so" grep -q "there is no process 4000000" "$T/err"
 for args in "run" "attach" "attach x" "attach 0" "attach -1" "attach 1 2" "attach 99999999999" \
 	"attach 1 --duration 0" "attach 1 --duration 1s" "attach 1 --duration" "detach" "detach x" "detach 1 2" \
 	"detach 99999999999999999999" "jobs 1" "summary" "summary 1 2" "report" "report 1 --format png" \

@@ -118,7 +118,8 @@ int main(int argc, char **argv)
 	struct itimerval every = {{0, 1000}, {0, 1000}};
 	const char *mode = argc > 1 ? argv[1] : "plain";
 	unsigned long regions = 0, tasks = 0;
-	char plugin[4096];
+	/* On the stack it would show what the loader has left there. */
+	static char plugin[4096];
 	bool slow = !strcmp(mode, "slow"), loads_too = slow || !strcmp(mode, "load");
 	pthread_t loader;
 
