@@ -5,6 +5,7 @@
 # make check      all tests that this machine can run (as root: all of them)
 # make check-vm   the tests in real guests under QEMU: other kernels, arm64, four NUMA nodes (as root)
 # make check-full what check does with every construct on every version of the runtimes (an hour)
+# make check-shim-cycles  500 times attach --fast and detach of programs that run (as root)
 # make bench      the cost of being measured, as a table (as root)
 # make bench-analysis  seconds and memory of the analysis of large traces, as a table
 # make bench-render    seconds and bytes of drawing large graphs, as a table
@@ -239,7 +240,7 @@ $(B)/tests/omp/%: tests/omp/%.c $(wildcard tests/omp/*.h)
 # Every function of it is to be a frame.
 $(B)/tests/omp/sampled: OMP_FLAGS := -O0
 # Some of them on libomp.
-LIBOMP_PROGRAMS := $(B)/tests/omp/fib.clang $(B)/tests/omp/chunks.clang $(B)/tests/omp/pages.clang
+LIBOMP_PROGRAMS := $(B)/tests/omp/fib.clang $(B)/tests/omp/chunks.clang $(B)/tests/omp/grains200.clang $(B)/tests/omp/pages.clang
 $(LIBOMP_PROGRAMS): $(B)/tests/omp/%.clang: tests/omp/%.c $(wildcard tests/omp/*.h)
 	$(say) OMP $@
 	@mkdir -p $(@D)
@@ -248,7 +249,7 @@ $(LIBOMP_PROGRAMS): $(B)/tests/omp/%.clang: tests/omp/%.c $(wildcard tests/omp/*
 R := $(B)/tests/root/programs
 ROOT_PROGRAMS := $(addprefix $(R)/,dynamic static static_pie linked_in loader faulter plugin_gomp.so plugin_omp.so plugin_wheel.so \
 	runtimes team_gomp.so team_omp.so old_teams \
-	held_now held_lazy held_static held_static_pie held_linked_in plugin_slow.so hostile)
+	held_now held_lazy held_static held_static_pie held_linked_in plugin_slow.so hostile rough rough.clang)
 $(R)/dynamic $(R)/static $(R)/static_pie $(R)/linked_in: tests/root/programs/family.c
 $(R)/loader $(R)/faulter $(R)/runtimes $(R)/old_teams $(R)/hostile: $(R)/%: tests/root/programs/%.c
 $(R)/plugin_gomp.so $(R)/plugin_omp.so $(R)/plugin_wheel.so: tests/root/programs/plugin.c
@@ -261,6 +262,8 @@ $(R)/plugin_slow.so: ROOT_FLAGS := -fPIC -shared
 $(R)/held_now: ROOT_FLAGS := -g -fopenmp -Wl,-z,relro,-z,now
 $(R)/held_lazy: ROOT_FLAGS := -g -fopenmp -Wl,-z,lazy
 $(R)/hostile: ROOT_FLAGS := -I. -pthread
+$(R)/rough $(R)/rough.clang: tests/root/programs/rough.c
+$(R)/rough $(R)/rough.clang: ROOT_FLAGS := -g -fopenmp
 $(R)/hostile: bpf/shim_abi.h
 $(R)/held_static: ROOT_FLAGS := -g -fopenmp -static
 $(R)/held_static_pie: ROOT_FLAGS := -g -fopenmp -static-pie
@@ -271,7 +274,7 @@ $(R)/static_pie: ROOT_FLAGS := -g -fopenmp -static-pie
 $(R)/linked_in: ROOT_FLAGS := -g -fopenmp
 $(R)/linked_in $(R)/held_linked_in: ROOT_LINK = $(shell $(CC) -print-file-name=libgomp.a) -lpthread
 $(R)/plugin_%.so $(R)/team_%.so: ROOT_FLAGS := -fPIC -shared -fopenmp
-$(R)/plugin_omp.so $(R)/team_omp.so: CC := $(OMP_CLANG)
+$(R)/plugin_omp.so $(R)/team_omp.so $(R)/rough.clang: CC := $(OMP_CLANG)
 # Finds its runtime beside itself.
 $(R)/plugin_wheel.so: ROOT_FLAGS += -Wl,-rpath,'$$ORIGIN'
 $(ROOT_PROGRAMS):
@@ -345,6 +348,9 @@ check check-full:
 	@$(MAKE) --no-print-directory -j$$(nproc) SAN=1 B=$(B)/san sanitized
 	@tests/run.sh $(B)
 
+check-shim-cycles: test-programs
+	@tests/root/test_shim_cycles.sh $(B) 500
+
 # GUESTS: some of them only. With few tests: tests/vm/run.sh build --short
 check-vm:
 	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES) $(VM_PACKAGES)
@@ -408,6 +414,6 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all constructs deps sysroot demo check check-full check-vm guest-programs bench bench-analysis bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace fuzz-words fuzz-shim sanitized
+.PHONY: all constructs deps sysroot demo check check-full check-vm check-shim-cycles guest-programs bench bench-analysis bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace fuzz-words fuzz-shim sanitized
 
 -include $(shell find $(B) \( -path '$(B)/sysroot-*' -o -path '$(B)/vm' -o -path '$(B)/runtimes*' \) -prune -o -name '*.d' -type f -print 2>/dev/null)

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,12 +186,18 @@ static void ask(void)
 {
 	const char *path = path_of_graind();
 	struct shim_header *header;
-	int error = path && *path ? greet(path, 0) : -ENOENT;
+	sigset_t all, before;
+	int error;
 
+	/* A handler would end the waiting early, or have events of its own before there are rings. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	error = path && *path ? greet(path, 0) : -ENOENT;
 	if (!error)
 		error = receive(&header);
 	if (!error)
 		error = publish(header);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!error)
 		return;
 	hang_up();

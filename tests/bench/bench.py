@@ -10,7 +10,8 @@ usage: bench.py BUILD_DIRECTORY [--short] [--checks] [ROW...]
           still misses while other processes kept the machine busy
 --checks  "ok - "/"not ok - " lines instead of a table
 ROW       only these: fib1 fib2 task-libomp chunks chunks-libomp grains200 loss
-          attaching uninvolved switches counters sampling fast analysis idle
+          attaching uninvolved switches counters sampling fast attach-fast
+          beside analysis idle
 
 Runs with and without probes alternate, a pair at a time, so that a machine
 that gets slower does so for both; the programs time their own task phase.
@@ -29,6 +30,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import shim_rows
 
 args = sys.argv[1:]
 if not args:
@@ -49,17 +52,17 @@ def fail(text):
     raise RuntimeError(text)
 
 
-def command(argv, threads=None):
-    env = dict(ENV, OMP_NUM_THREADS=str(threads)) if threads else ENV
+def command(argv, threads=None, env=None):
+    env = dict(ENV, **(env or {}), **({"OMP_NUM_THREADS": str(threads)} if threads else {}))
     p = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if p.returncode != 0:
         fail("%s: %s" % (" ".join(argv), (p.stderr.strip().splitlines() or ["failed"])[-1]))
     return p
 
 
-def program(name, *argv, threads=None):
+def program(name, *argv, threads=None, env=None):
     """The program's own account, without probes."""
-    return json.loads(command([B + "/tests/omp/" + name, *map(str, argv)], threads).stdout)
+    return json.loads(command([B + "/tests/omp/" + name, *map(str, argv)], threads, env).stdout)
 
 
 def profiled(name, *argv, threads=None, counters=None, fast=False):
@@ -411,38 +414,6 @@ def sampling(graind):
         "%.2f %% taken from the thread%s" % (lost, "; " + note if note else ""), others)
 
 
-def fast():
-    """libgrainshim: a program of tasks that take no time, without cutoff; chunks; grains of 20 us."""
-    pairs = 5 if SHORT else 15
-    last = {}
-
-    def phase(own):
-        return own.get("phase_ns") or own["ns_per_task"] * own["tasks"]
-
-    def ratio(name, *argv):
-        plain, recorded = [], []
-        for _ in range(pairs):
-            plain.append(phase(program(name, *argv, threads=2)))
-            own, summary = profiled(name, *argv, threads=2, fast=True)
-            recorded.append(phase(own))
-            last.update(summary=summary, tasks=own["tasks"], plain=statistics.median(plain))
-            if summary["events"]["lost"] or summary["grains"]["incomplete"]:
-                fail("%d events lost, %d grains incomplete" %
-                     (summary["events"]["lost"], summary["grains"]["incomplete"]))
-        return statistics.median(b / a for a, b in zip(plain, recorded)),
-
-    (times,), note, others = best_of(lambda: ratio("fib", 28, 28), lambda r: r[0] <= 1.3)
-    row("--fast, fib(28) without cutoff, 2 threads, to disk", "%.2f" % times, "x", "<= 1.30", times <= 1.3,
-        "; ".join(filter(None, ("%d tasks of %.0f ns, none lost" % (last["tasks"], last["plain"] / last["tasks"]),
-                                note))), others)
-    size = last["summary"]["trace_bytes"] / last["tasks"]
-    row("its trace, a task", "%.1f" % size, "bytes", "<= 32", size <= 32)
-    spin = statistics.median(program("grains200")["spin"] for _ in range(3)) // 10
-    (times,), note, others = best_of(lambda: ratio("grains200", 20000, spin), lambda r: r[0] <= 1.02)
-    row("--fast, grains of 20 us, 2 threads", "%.3f" % times, "x", "<= 1.02", times <= 1.02,
-        "; ".join(filter(None, ("%.1f us a grain" % (last["plain"] * 2 / last["tasks"] / 1000), note))), others)
-
-
 def analysis():
     """The growth and the target for the analysis alone are bench_analysis.py's."""
     trace, out = T + "/million.grt", T + "/million.ndjson"
@@ -507,9 +478,10 @@ def main():
             attempt("uninvolved", uninvolved)
             attempt("switches", switches)
             attempt("counters", counters)
-            # Not yet a check: its last target is missed by a little on two CPUs, which graind shares with the program.
-            if not CHECKS or "fast" in ROWS:
-                attempt("fast", fast)
+            for name, rows in ("fast", shim_rows.fast), ("attach-fast", shim_rows.attach_fast), ("beside", shim_rows.beside):
+                # Not yet a check: with graind on the same two CPUs, grains of 20 us miss their target by a little.
+                if not CHECKS or name in ROWS:
+                    attempt(name, lambda: rows(sys.modules[__name__]))
             attempt("sampling", lambda: sampling(graind))
             attempt("idle", lambda: idle(graind))
     except (RuntimeError, OSError) as e:

@@ -44,7 +44,7 @@ guest()
 	case $1 in
 	linux-6.1)
 		ARCHITECTURE=amd64 KERNEL=6.1
-		TESTS+=("${PC_TESTS[@]}" root/test_numa_pages.sh)
+		TESTS+=("${PC_TESTS[@]}" root/test_numa_pages.sh vm/test_offline.sh)
 		pc multi
 		;;
 	linux-6.12)

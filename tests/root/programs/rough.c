@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * rough MODE [AT_ONCE]: programs that are hard on a library inside of them. Each ends by
+ * itself, with a line of JSON that says whether it worked out right.
+ *
+ *   signals   a signal every 200 us, whose handler jumps out of the half of them
+ *   threads   300 threads that come and go, AT_ONCE of them at a time, each with regions of its own
+ *   cancel    threads that are cancelled while they run regions
+ *   exit      a task ends the program
+ *   exec      a task executes the program anew, as `plain`
+ *   plain     tasks
+ */
+#include <omp.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define ROUNDS 200
+#define TASKS 50
+#define WAVES 30
+#define THREADS 300
+#define AT_ONCE_MAX 10
+
+static unsigned long done;
+
+/* Some work in a region with tasks and a loop; how much was done of it. */
+static unsigned long work(int threads)
+{
+	unsigned long mine = 0;
+
+#pragma omp parallel num_threads(threads)
+	{
+#pragma omp single
+		for (int i = 0; i < TASKS; i++) {
+#pragma omp task shared(mine)
+			{
+#pragma omp atomic
+				mine++;
+			}
+		}
+#pragma omp for schedule(dynamic)
+		for (int i = 0; i < TASKS; i++) {
+#pragma omp atomic
+			mine++;
+		}
+	}
+	return mine;
+}
+
+static int says(const char *mode, int right)
+{
+	printf("{\"program\":\"rough\",\"mode\":\"%s\",\"correct\":%s}\n", mode, right ? "true" : "false");
+	return !right;
+}
+
+/* ---- signals ---- */
+
+static __thread sigjmp_buf back;
+static __thread volatile sig_atomic_t may_jump;
+static volatile sig_atomic_t signals_seen, jumps;
+
+static void on_signal(int number)
+{
+	(void)number;
+	signals_seen++;
+	if (may_jump && signals_seen % 2) {
+		jumps++;
+		may_jump = 0;
+		siglongjmp(back, 1);
+	}
+}
+
+/* In a task, out of a handler to somewhere in the same task. */
+static void jumping_task(void)
+{
+	if (sigsetjmp(back, 1) == 0) {
+		may_jump = 1;
+		for (volatile int i = 0; i < 20000; i++)
+			;
+	}
+	may_jump = 0;
+#pragma omp atomic
+	done++;
+}
+
+static int signals(void)
+{
+	const struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
+	struct sigaction action;
+	unsigned long right = 0;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = on_signal;
+	action.sa_flags = SA_RESTART;
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (int round = 0; round < ROUNDS; round++)
+		right += work(2) == 2 * TASKS;
+	for (int round = 0; round < ROUNDS / 4; round++) {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+		for (int i = 0; i < TASKS; i++) {
+#pragma omp task
+			jumping_task();
+		}
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	return says("signals", right == ROUNDS && done == (unsigned long)ROUNDS / 4 * TASKS &&
+				       signals_seen > 10 && jumps > 2);
+}
+
+/* ---- threads ---- */
+
+static void *one_thread(void *count)
+{
+	*(unsigned long *)count = work(2) + work(1);
+	return NULL;
+}
+
+static int threads(int at_once)
+{
+	unsigned long counts[AT_ONCE_MAX];
+	int right = 1;
+
+	for (int wave = 0; wave < THREADS / at_once; wave++) {
+		pthread_t thread[AT_ONCE_MAX];
+
+		for (int i = 0; i < at_once; i++)
+			if (pthread_create(&thread[i], NULL, one_thread, &counts[i]))
+				return says("threads", 0);
+		for (int i = 0; i < at_once; i++) {
+			pthread_join(thread[i], NULL);
+			right &= counts[i] == 4 * TASKS;
+		}
+	}
+	return says("threads", right);
+}
+
+static void *until_cancelled(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		/* Cancelled between regions only: OpenMP knows of none within. */
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+		work(1);
+		pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+		pthread_testcancel();
+	}
+}
+
+static int cancel(void)
+{
+	int right = 1;
+
+	for (int wave = 0; wave < WAVES; wave++) {
+		pthread_t thread;
+		void *how = NULL;
+
+		if (pthread_create(&thread, NULL, until_cancelled, NULL))
+			return says("cancel", 0);
+		usleep(2000);
+		pthread_cancel(thread);
+		pthread_join(thread, &how);
+		right &= how == PTHREAD_CANCELED && work(2) == 2 * TASKS;
+	}
+	return says("cancel", right);
+}
+
+/* ---- the end ---- */
+
+static void in_a_task(void (*what)(void))
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single
+	{
+#pragma omp task
+		work(1);
+#pragma omp task
+		what();
+#pragma omp taskwait
+	}
+}
+
+static void leave(void)
+{
+	says("exit", 1);
+	fflush(stdout);
+	exit(0);
+}
+
+static void execute(void)
+{
+	execl("/proc/self/exe", "rough", "plain", (char *)NULL);
+	_exit(9);
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "plain";
+
+	if (!strcmp(mode, "signals"))
+		return signals();
+	if (!strcmp(mode, "threads"))
+		return threads(argc > 2 ? atoi(argv[2]) : AT_ONCE_MAX);
+	if (!strcmp(mode, "cancel"))
+		return cancel();
+	if (!strcmp(mode, "exit"))
+		in_a_task(leave);
+	if (!strcmp(mode, "exec"))
+		in_a_task(execute);
+	if (!strcmp(mode, "plain"))
+		return says("plain", work(2) == 2 * TASKS);
+	return 2;
+}

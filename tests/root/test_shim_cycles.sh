@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# attach --fast and detach, again and again, of programs under load: each time something is recorded, the programs are
+# unharmed and do not grow, and what is recorded at last is as exact as at first.
+# usage: tests/root/test_shim_cycles.sh BUILD_DIRECTORY [CYCLES]
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/root_lib.sh"
+CYCLES=${2:-12}
+R=$B/tests/root/programs
+now_ns() { python3 -c 'import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))'; }
+resident() { sed -n 's/^VmRSS:[[:space:]]*\([0-9]*\) kB/\1/p' "/proc/$1/status"; }
+# start NAME THREADS COMMAND...: its PID in PROGRAM
+start()
+{
+	OMP_NUM_THREADS=$2 OMP_DYNAMIC=false OMP_WAIT_POLICY=passive "${@:3}" >"$T/$1.json" 2>"$T/$1.err" &
+	PROGRAM=$!
+	PIDS+=("$PROGRAM")
+}
+# cycle PID SECONDS: attached for so long; JOB, or a "not ok"
+cycle()
+{
+	JOB=$("$GRAINCTL" attach --fast "$1" 2>"$T/attach.err" | sed -n 's/^job \([0-9]*\)$/\1/p')
+	if [ -z "$JOB" ]; then
+		not_ok "attach" "$(tail -3 "$T/attach.err")"
+		return 1
+	fi
+	FROM=$(now_ns)
+	sleep "$2"
+	TO=$(now_ns)
+	"$GRAINCTL" detach "$JOB" 2>>"$T/attach.err" || not_ok "detach" "$(tail -3 "$T/attach.err")"
+}
+
+start_graind || exit 1
+for name in allocate alarm plain; do
+	program=held_now
+	[ $name = alarm ] && program=held_lazy
+	start $name 2 "$R/$program" $name
+	pid=$PROGRAM
+	sleep 0.3
+	failed=0
+	empty=0
+	for ((i = 0; i < CYCLES / 3; i++)); do
+		cycle "$pid" "0.$((i % 2))5" || failed=$((failed + 1))
+		[ $i = 1 ] && before=$(resident "$pid")
+		events=$("$GRAINCTL" jobs --all --json | json "[j['events'] for j in d['jobs'] if j['job'] == ${JOB:-0}][0]")
+		[ "${events:-0}" -gt 0 ] || empty=$((empty + 1))
+		"$GRAINCTL" delete "$JOB"
+	done
+	after=$(resident "$pid")
+	is "$name: $i times attached to and detached from" "$failed" 0
+	is "$name: each time something was recorded" "$empty" 0
+	check "$name: it does not grow: $before kB after 2 times, $after kB" test "$after" -lt $((before + 1024 + 16 * i))
+	kill -TERM "$pid"
+	wait "$pid"
+	is "$name: unharmed" "$? $(json 'd["correct"]' <"$T/$name.json")" "0 True"
+done
+start regions 3 "$B/tests/omp/loop_forever" 60000 "$T/times"
+regions=$PROGRAM
+sleep 0.3
+for _ in 1 2 3; do
+	cycle "$regions" 0.05
+done
+cycle "$regions" 0.7
+"$GRAINCTL" report "$JOB" --format json -o "$T/last.ndjson" && "$GRAINCTL" summary "$JOB" --json >"$T/last.summary"
+kill -TERM "$regions"
+wait "$regions"
+python3 "$HERE/attached.py" last "$T/times" "$FROM" "$TO" "$T/last.ndjson" "$T/last.summary" 3 "$T/regions.json"
+stop_graind
+is "graind ends cleanly" "$GRAIND_STATUS" 0

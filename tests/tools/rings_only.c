@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * rings_only SOCKET THREADS WORDS: gives one process after the other rings of
+ * so many words (a power of two) that nobody empties, so that what writing into
+ * them costs can be measured by itself. For each process one line of JSON: the
+ * words in its rings, and the events that did not fit.
+ */
+#include "bpf/shim_abi.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static uint32_t threads, words;
+
+static struct shim_header *make_rings(int *memory)
+{
+	size_t bytes = shim__bytes(threads, words);
+	struct shim_header *header;
+
+	*memory = memfd_create("rings", MFD_CLOEXEC);
+	if (*memory < 0 || ftruncate(*memory, (off_t)bytes) != 0)
+		return NULL;
+	/* The pages are there: that they come by and by is not what a ring that is used again costs. */
+	header = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, *memory, 0);
+	if (header == MAP_FAILED)
+		return NULL;
+	*header = (struct shim_header){
+		.magic = SHIM_MAGIC,
+		.version = SHIM_VERSION,
+		.threads = threads,
+		.ring_words = words,
+		.clock = SHIM_CLOCK_COUNTER,
+		.ticks_per_second = UINT64_C(1000000000),
+		.enabled = 1,
+	};
+	return header;
+}
+
+static int welcome(int connection, int memory)
+{
+	struct shim_welcome said = {.magic = SHIM_MAGIC, .version = SHIM_VERSION};
+	struct iovec part = {&said, sizeof(said)};
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
+	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+
+	head->cmsg_level = SOL_SOCKET;
+	head->cmsg_type = SCM_RIGHTS;
+	head->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(head), &memory, sizeof(memory));
+	return sendmsg(connection, &message, MSG_NOSIGNAL) == sizeof(said) ? 0 : -1;
+}
+
+/* Until it hangs up. */
+static int serve(int connection)
+{
+	struct shim_header *header = NULL;
+	uint64_t written = 0, lost = 0;
+	struct shim_hello hello;
+	int memory = -1;
+
+	if (recv(connection, &hello, sizeof(hello), 0) == sizeof(hello) && !hello.wants_probes)
+		header = make_rings(&memory);
+	if (!header || welcome(connection, memory) != 0)
+		return -1;
+	close(memory);
+	while (recv(connection, &hello, sizeof(hello), 0) > 0)
+		;
+	for (uint32_t i = 0; i < threads; i++) {
+		const struct shim_thread *thread =
+			(const struct shim_thread *)((const char *)header + SHIM_THREADS_AT) + i;
+
+		written += thread->head;
+		lost += thread->missed;
+	}
+	printf("{\"words\":%llu,\"lost\":%llu}\n", (unsigned long long)written,
+	       (unsigned long long)(lost + header->unseated));
+	fflush(stdout);
+	munmap(header, shim__bytes(threads, words));
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	if (argc != 4 || strlen(argv[1]) >= sizeof(address.sun_path) || fd < 0)
+		return 2;
+	strcpy(address.sun_path, argv[1]);
+	threads = (uint32_t)strtoul(argv[2], NULL, 10);
+	words = (uint32_t)strtoul(argv[3], NULL, 10);
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0 || listen(fd, 8) != 0) {
+		perror(argv[1]);
+		return 1;
+	}
+	for (;;) {
+		int connection = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+
+		if (connection < 0)
+			return 1;
+		if (serve(connection) != 0)
+			printf("{\"words\":0,\"lost\":-1}\n");
+		close(connection);
+	}
+}
