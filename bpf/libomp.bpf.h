@@ -50,17 +50,6 @@ static __always_inline __u32 libomp_task_arg(__u32 word)
 	       (word & LIBOMP_TASK_DETACHABLE ? RING_TASK_DETACH : 0);
 }
 
-static __always_inline __u32 libomp_depend_kind(__u8 flags)
-{
-	if (flags & 0x80)
-		return RING_DEPEND_ALL;
-	if (flags & 8)
-		return RING_DEPEND_INOUTSET;
-	if (flags & 4)
-		return RING_DEPEND_MUTEXINOUTSET;
-	return flags & 2 ? (flags & 1 ? RING_DEPEND_INOUT : RING_DEPEND_OUT) : RING_DEPEND_IN;
-}
-
 /*
  * The dependence number `index` of a list of `count`, or those that are left
  * when `index` is the last that is recorded. Not static: so the verifier looks

@@ -99,52 +99,6 @@ static __always_inline __u64 libomp_signed(__u64 v, __u32 type)
 	return libomp_number(v, type & LIBOMP_NUMBER_8_BYTES);
 }
 
-/* enum sched_type of the runtime, with its modifiers, to enum ring_loop. */
-static __always_inline __u32 libomp_schedule(__u32 code)
-{
-	__u32 bits = code & 1u << 30 ? RING_LOOP_NONMONOTONIC : 0, s = code & 0xffff;
-
-	if (s >= 160) /* the same again for loops whose chunks must not be merged */
-		s -= 128;
-	if (s > 64 && s < 80) {
-		s -= 32;
-		bits |= RING_LOOP_ORDERED;
-	}
-	switch (s) {
-	case 33: /* chunked */
-	case 34:
-	case 40: /* greedy */
-	case 41: /* balanced */
-	case 45: /* balanced, chunked */
-		return bits | RING_LOOP_STATIC;
-	case 91:
-	case 92:
-		return bits | RING_LOOP_STATIC | RING_LOOP_DISTRIBUTE;
-	case 35: /* chunked */
-	case 44: /* stealing */
-		return bits | RING_LOOP_DYNAMIC;
-	case 36: /* chunked */
-	case 39: /* trapezoidal */
-	case 42:
-	case 43:
-	case 46:
-		return bits | RING_LOOP_GUIDED;
-	case 37:
-	case 47: /* simd */
-		return bits | RING_LOOP_RUNTIME;
-	default:
-		return bits | RING_LOOP_AUTO;
-	}
-}
-
-/* Static with a chunk size: the thread goes on in strides. */
-static __always_inline bool libomp_is_strided(__u32 code)
-{
-	__u32 s = code & 0xffff;
-
-	return s == 33 || s == 91;
-}
-
 /* ident_t: what the construct is, and where it is in the source. */
 static __always_inline __u32 libomp_ident(__u64 loc, __u64 *text, __u32 *flags)
 {

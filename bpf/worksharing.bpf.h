@@ -14,6 +14,7 @@
 #define GRAIND_WORKSHARING_BPF_H
 
 #include "bpf/registers.bpf.h"
+#include "bpf/runtime_codes.h"
 
 enum libgomp_call_kind {
 	CALL_OWN_RETURN = 1, /* the call's own return says what it got */
@@ -89,23 +90,6 @@ static __noinline void task_reduction(__u64 id, const struct ring_record *record
 	struct ring_record group = {.kind = RING_GROUP_BEGIN, .frame = record->frame, .site = record->site};
 
 	ring__emit(id, &group);
-}
-
-/* enum gomp_schedule_type, whose top bit says monotonic */
-static __always_inline __u32 libgomp_schedule(__u64 code)
-{
-	switch (code & 0x7fffffff) {
-	case 0:
-		return RING_LOOP_RUNTIME;
-	case 1:
-		return RING_LOOP_STATIC;
-	case 2:
-		return RING_LOOP_DYNAMIC;
-	case 3:
-		return RING_LOOP_GUIDED;
-	default:
-		return RING_LOOP_AUTO;
-	}
 }
 
 /*

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Worksharing loops: where they begin, each chunk, where they end. */
 #include "runtime-shim/gomp.h"
+#include "bpf/runtime_codes.h"
 
 typedef unsigned long long ull;
 
@@ -36,23 +37,6 @@ static inline bool over(struct shim_local *local)
 	if (local)
 		SHIM_EVENT(local, SHIM_LOOP_END, 0, 0);
 	return false;
-}
-
-/* As libgomp numbers schedules; its top bit says monotonic. */
-static uint32_t schedule_of(long code)
-{
-	switch (code & 0x7fffffff) {
-	case 0:
-		return RING_LOOP_RUNTIME;
-	case 1:
-		return RING_LOOP_STATIC;
-	case 2:
-		return RING_LOOP_DYNAMIC;
-	case 3:
-		return RING_LOOP_GUIDED;
-	default:
-		return RING_LOOP_AUTO;
-	}
 }
 
 /* A construct with reductions over tasks opens a taskgroup, which ends with the construct. */
@@ -153,8 +137,8 @@ RUNTIME_START(ordered_runtime, RING_LOOP_ORDERED)
 		if (local)                                                                                   \
 			put_reductions(local, CALLER, reductions);                                           \
 		if (local && lower)                                                                          \
-			put_loop(local, CALLER, schedule_of(schedule) | (arg), (uint64_t)start,              \
-				 (uint64_t)end, (uint64_t)step, (uint64_t)chunk);                            \
+			put_loop(local, CALLER, libgomp_schedule((uint64_t)schedule) | (arg),                \
+				 (uint64_t)start, (uint64_t)end, (uint64_t)step, (uint64_t)chunk);           \
 		any = real_GOMP_loop_##name(start, end, step, schedule, chunk, lower, upper, reductions,     \
 					    memory);                                                         \
 		return lower ? GIVEN(any) : any;                                                             \
@@ -170,7 +154,8 @@ RUNTIME_START(ordered_runtime, RING_LOOP_ORDERED)
 		if (local)                                                                                   \
 			put_reductions(local, CALLER, reductions);                                           \
 		if (local && lower)                                                                          \
-			put_loop(local, CALLER, schedule_of(schedule) | RING_LOOP_UNSIGNED | (arg), start,   \
+			put_loop(local, CALLER,                                                              \
+				 libgomp_schedule((uint64_t)schedule) | RING_LOOP_UNSIGNED | (arg), start,   \
 				 end, step, chunk);                                                          \
 		any = real_GOMP_loop_ull_##name(up, start, end, step, schedule, chunk, lower, upper,         \
 						reductions, memory);                                         \
@@ -228,7 +213,8 @@ DOACROSS(ull_, guided, ull, RING_LOOP_GUIDED | RING_LOOP_UNSIGNED)
 		if (local)                                                                                   \
 			put_reductions(local, CALLER, reductions);                                           \
 		if (local && lower)                                                                          \
-			put_loop(local, CALLER, schedule_of(schedule) | RING_LOOP_DOACROSS | (arg), 0,       \
+			put_loop(local, CALLER,                                                              \
+				 libgomp_schedule((uint64_t)schedule) | RING_LOOP_DOACROSS | (arg), 0,       \
 				 (uint64_t)counts[0], 1, (uint64_t)chunk);                                   \
 		any = real_GOMP_loop_##prefix##doacross_start(count, counts, schedule, chunk, lower, upper,  \
 							      reductions, memory);                           \

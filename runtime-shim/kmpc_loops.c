@@ -1,62 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Worksharing loops, and sections, which clang makes loops over their numbers, by libomp's entry points. */
 #include "runtime-shim/kmpc.h"
+#include "bpf/runtime_codes.h"
 
 /* The next loop that the thread begins is a doacross loop. */
 static __thread bool doacross __attribute__((tls_model("initial-exec")));
-
-/* enum sched_type of the runtime, with its modifiers, to enum ring_loop. */
-static uint32_t schedule_of(int32_t code)
-{
-	uint32_t bits = (uint32_t)code & 1u << 30 ? RING_LOOP_NONMONOTONIC : 0, s = (uint32_t)code & 0xffff;
-
-	if (s >= 160) /* the same again for loops whose chunks must not be merged */
-		s -= 128;
-	if (s > 64 && s < 80) {
-		s -= 32;
-		bits |= RING_LOOP_ORDERED;
-	}
-	switch (s) {
-	case 33: /* chunked */
-	case 34:
-	case 40: /* greedy */
-	case 41: /* balanced */
-	case 45: /* balanced, chunked */
-		return bits | RING_LOOP_STATIC;
-	case 91:
-	case 92:
-		return bits | RING_LOOP_STATIC | RING_LOOP_DISTRIBUTE;
-	case 35: /* chunked */
-	case 44: /* stealing */
-		return bits | RING_LOOP_DYNAMIC;
-	case 36: /* chunked */
-	case 39: /* trapezoidal */
-	case 42:
-	case 43:
-	case 46:
-		return bits | RING_LOOP_GUIDED;
-	case 37:
-	case 47: /* simd */
-		return bits | RING_LOOP_RUNTIME;
-	default:
-		return bits | RING_LOOP_AUTO;
-	}
-}
-
-/* Static with a chunk size: the thread goes on in strides. */
-static bool is_strided(int32_t code)
-{
-	uint32_t s = (uint32_t)code & 0xffff;
-
-	return s == 33 || s == 91;
-}
 
 /* 0: the program gave none. */
 static int64_t size_of_chunks(int32_t code, int64_t chunk)
 {
 	uint32_t s = (uint32_t)code & 0xffff;
 
-	if ((schedule_of(code) & RING_LOOP_SCHEDULE) >= RING_LOOP_AUTO || s == 34 || s == 66)
+	if ((libomp_schedule((uint32_t)code) & RING_LOOP_SCHEDULE) >= RING_LOOP_AUTO || s == 34 || s == 66)
 		return 0;
 	return chunk;
 }
@@ -119,13 +74,15 @@ static void put_chunk(struct shim_local *local, uint64_t lower, uint64_t upper)
 		local = kmpc__here(to);                                                                      \
 		last = *upper;                                                                               \
 		if (local)                                                                                   \
-			put_loop(local, loc, CALLER, schedule_of(schedule) | (bits), (uint64_t)*lower,       \
-				 (uint64_t)last, step, is_strided(schedule) ? chunk : 0);                    \
+			put_loop(local, loc, CALLER, libomp_schedule((uint32_t)schedule) | (bits),           \
+				 (uint64_t)*lower, (uint64_t)last, step,                                     \
+				 libomp_is_strided((uint32_t)schedule) ? chunk : 0);                         \
 		real___kmpc_for_static_init_##suffix(loc, thread, schedule, is_last, lower, upper, stride,   \
 						     step, chunk);                                           \
 		first_upper = *upper;                                                                        \
 		if (local)                                                                                   \
-			PUT_STATIC(*lower, first_upper, last, *stride, step, is_strided(schedule));          \
+			PUT_STATIC(*lower, first_upper, last, *stride, step,                                 \
+				   libomp_is_strided((uint32_t)schedule));                                   \
 	}                                                                                                    \
 	EXPORT void __kmpc_dist_for_static_init_##suffix(struct kmpc_location *loc, int32_t thread,          \
 							 int32_t schedule, int32_t *is_last, T *lower,       \
@@ -140,13 +97,15 @@ static void put_chunk(struct shim_local *local, uint64_t lower, uint64_t upper)
 		local = kmpc__here(to);                                                                      \
 		last = *upper;                                                                               \
 		if (local)                                                                                   \
-			put_loop(local, loc, CALLER, schedule_of(schedule) | (bits), (uint64_t)*lower,       \
-				 (uint64_t)last, step, is_strided(schedule) ? chunk : 0);                    \
+			put_loop(local, loc, CALLER, libomp_schedule((uint32_t)schedule) | (bits),           \
+				 (uint64_t)*lower, (uint64_t)last, step,                                     \
+				 libomp_is_strided((uint32_t)schedule) ? chunk : 0);                         \
 		real___kmpc_dist_for_static_init_##suffix(loc, thread, schedule, is_last, lower, upper,      \
 							  upper_of_team, stride, step, chunk);               \
 		first_upper = *upper;                                                                        \
 		if (local)                                                                                   \
-			PUT_STATIC(*lower, first_upper, last, *stride, step, is_strided(schedule));          \
+			PUT_STATIC(*lower, first_upper, last, *stride, step,                                 \
+				   libomp_is_strided((uint32_t)schedule));                                   \
 	}                                                                                                    \
 	EXPORT void __kmpc_team_static_init_##suffix(struct kmpc_location *loc, int32_t thread,              \
 						     int32_t *is_last, T *lower, T *upper, S *stride,        \
@@ -177,8 +136,8 @@ static void put_chunk(struct shim_local *local, uint64_t lower, uint64_t upper)
                                                                                                              \
 		local = kmpc__here(to);                                                                      \
 		if (local)                                                                                   \
-			put_loop(local, loc, CALLER, schedule_of(schedule) | (bits), (uint64_t)lower,        \
-				 (uint64_t)upper, step, size_of_chunks(schedule, chunk));                    \
+			put_loop(local, loc, CALLER, libomp_schedule((uint32_t)schedule) | (bits),           \
+				 (uint64_t)lower, (uint64_t)upper, step, size_of_chunks(schedule, chunk));   \
 		real___kmpc_dispatch_init_##suffix(loc, thread, schedule, lower, upper, step, chunk);        \
 	}                                                                                                    \
 	EXPORT void __kmpc_dist_dispatch_init_##suffix(struct kmpc_location *loc, int32_t thread,            \
@@ -191,8 +150,8 @@ static void put_chunk(struct shim_local *local, uint64_t lower, uint64_t upper)
                                                                                                              \
 		local = kmpc__here(to);                                                                      \
 		if (local)                                                                                   \
-			put_loop(local, loc, CALLER, schedule_of(schedule) | (bits), (uint64_t)lower,        \
-				 (uint64_t)upper, step, size_of_chunks(schedule, chunk));                    \
+			put_loop(local, loc, CALLER, libomp_schedule((uint32_t)schedule) | (bits),           \
+				 (uint64_t)lower, (uint64_t)upper, step, size_of_chunks(schedule, chunk));   \
 		real___kmpc_dist_dispatch_init_##suffix(loc, thread, schedule, is_last, lower, upper, step,  \
 							chunk);                                              \
 	}                                                                                                    \

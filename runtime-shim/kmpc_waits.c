@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Waits for dependences, yielding, cancellation, singles and ordered loops by libomp's entry points. */
 #include "runtime-shim/kmpc.h"
-
-static uint32_t depend_kind(uint8_t flags)
-{
-	if (flags & 0x80)
-		return RING_DEPEND_ALL;
-	if (flags & 8)
-		return RING_DEPEND_INOUTSET;
-	if (flags & 4)
-		return RING_DEPEND_MUTEXINOUTSET;
-	return flags & 2 ? (flags & 1 ? RING_DEPEND_INOUT : RING_DEPEND_OUT) : RING_DEPEND_IN;
-}
+#include "bpf/runtime_codes.h"
 
 static void put_depends(struct shim_local *local, const struct kmpc_depend *list, int32_t count)
 {
 	for (int32_t i = 0; i < count; i++)
-		SHIM_EVENT1(local, SHIM_DEPEND, 0, depend_kind(list[i].flags), list[i].address);
+		SHIM_EVENT1(local, SHIM_DEPEND, 0, libomp_depend_kind(list[i].flags), list[i].address);
 }
 
 static void begin_wait(struct shim_local *local, const void *caller, const struct kmpc_depend *list,

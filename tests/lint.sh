@@ -57,7 +57,7 @@ may_use()
 	none "$folder uses only: $*" "$T/out"
 }
 may_use bpf bpf/ vmlinux.h
-may_use runtime-shim runtime-shim/ bpf/ring_abi.h bpf/shim_abi.h
+may_use runtime-shim runtime-shim/ bpf/ring_abi.h bpf/shim_abi.h bpf/runtime_codes.h
 may_use analysis analysis/
 may_use render render/ analysis/
 may_use uprobes uprobes/ bpf/

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/grainctl/entry_point.h"
+#include "daemon/grainctl/auxiliary.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -34,26 +35,6 @@ static bool is_64_bit(pid_t pid)
 	       vector.iov_len == sizeof(registers);
 }
 
-static uint64_t read_entry(pid_t pid)
-{
-	Elf64_auxv_t vector[128];
-	char path[64];
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	got = read(fd, vector, sizeof(vector));
-	close(fd);
-	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(vector[0]); i++) {
-		if (vector[i].a_type == AT_ENTRY)
-			return vector[i].a_un.a_val;
-	}
-	return 0;
-}
-
 /* Replaces what a breakpoint is long of the program's code; what was there goes to *old when that is not
  * NULL.
  */
@@ -79,7 +60,7 @@ const char *entry_point__set(pid_t pid, struct entry_point *out)
 
 	if (!is_64_bit(pid))
 		return "it is not a 64-bit program";
-	entry.address = read_entry(pid);
+	entry.address = auxiliary__read(pid, AT_ENTRY);
 	if (!entry.address)
 		return "its start address cannot be read (is its file readable for you?)";
 	if (entry.address % (BREAKPOINT_BITS / 8) ||

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/grainctl/inject_target.h"
+#include "daemon/grainctl/auxiliary.h"
 #include "daemon/grainctl/inject_closed.h"
 #include "uprobes/runtime_find.h"
 
@@ -137,25 +138,6 @@ static int check_class(pid_t pid, char why[512])
 	return 0;
 }
 
-static uint64_t read_auxiliary(pid_t pid, uint64_t kind)
-{
-	Elf64_auxv_t vector[128];
-	char path[64];
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	got = read(fd, vector, sizeof(vector));
-	close(fd);
-	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(vector[0]); i++)
-		if (vector[i].a_type == kind)
-			return vector[i].a_un.a_val;
-	return 0;
-}
-
 /* ---- objects ---------------------------------------------------------- */
 
 /* While objects are looked at: where each begins, and its code. */
@@ -249,7 +231,7 @@ static int look_at(struct survey *survey, size_t index, const struct inject_symb
 static int look_at_objects(struct survey *survey)
 {
 	struct inject_target *target = survey->target;
-	uint64_t loader = read_auxiliary(target->pid, AT_BASE);
+	uint64_t loader = auxiliary__read(target->pid, AT_BASE);
 	int error = 0;
 
 	for (size_t i = 0; i < survey->mappings.count && !error; i++) {
@@ -364,7 +346,7 @@ static int look(pid_t pid, struct survey *survey, char why[512])
 	}
 	if (check_class(pid, why) != 0)
 		return -1;
-	target->scratch = read_auxiliary(pid, AT_ENTRY);
+	target->scratch = auxiliary__read(pid, AT_ENTRY);
 	error = look_at_objects(survey);
 	if (error) {
 		snprintf(why, 512, "cannot look into process %d: %s", (int)pid, strerror(-error));
