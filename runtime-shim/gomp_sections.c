@@ -91,24 +91,30 @@ EXPORT bool GOMP_single_start(void)
 	return won;
 }
 
-/* NULL: this thread executes it. The others wait in here for what it leaves them. */
+/* NULL: this thread executes it. The others wait in here for what it leaves them, and execute tasks
+ * meanwhile. */
 EXPORT void *GOMP_single_copy_start(void)
 {
 	REAL(GOMP_single_copy_start, void *, void);
 	struct shim_local *local = runtime__here(to);
-	uint64_t since;
+	uint64_t since, single, wait;
 	void *data;
 
-	since = local ? shim__ticks() : 0;
-	data = real_GOMP_single_copy_start();
 	if (!local)
-		return data;
-	shim__put_at(local, since, SHIM_WORD(SHIM_SINGLE, shim__site(CALLER, SHIM_SITE_SINGLE), !data));
-	if (data) {
-		shim__put_at(local, since,
-			     SHIM_WORD(SHIM_WAIT_BEGIN, shim__site(CALLER, SHIM_SITE_BARRIER),
-				       RING_WAIT_BARRIER_IMPLICIT));
+		return real_GOMP_single_copy_start();
+	single = SHIM_WORD(SHIM_SINGLE, shim__site(CALLER, SHIM_SITE_SINGLE), 0);
+	wait = SHIM_WORD(SHIM_WAIT_BEGIN, shim__site(CALLER, SHIM_SITE_BARRIER), RING_WAIT_BARRIER_IMPLICIT);
+	since = shim__ticks();
+	shim__hold(local, since, single, wait);
+	data = real_GOMP_single_copy_start();
+	if (!shim__release(local)) {
 		SHIM_EVENT(local, SHIM_WAIT_END, 0, RING_WAIT_BARRIER_IMPLICIT);
+	} else if (data) {
+		shim__put_at(local, since, single);
+		shim__put_at(local, since, wait);
+		SHIM_EVENT(local, SHIM_WAIT_END, 0, RING_WAIT_BARRIER_IMPLICIT);
+	} else {
+		shim__put_at(local, since, single | SHIM_WORD(0, 0, 1));
 	}
 	return data;
 }

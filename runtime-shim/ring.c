@@ -172,10 +172,21 @@ static void put(struct shim_local *local, uint64_t word)
 	local->words[local->head++ & local->mask] = word;
 }
 
+static void write_held(struct shim_local *local)
+{
+	uint64_t at = local->held_at;
+
+	local->held_at = 0;
+	for (int i = 0; i < 2; i++)
+		shim__put_at(local, at, local->held[i]);
+}
+
 uint64_t *shim__make_room(struct shim_local *local, uint64_t *ticks)
 {
 	int32_t cpu;
 
+	if (UNLIKELY(local->held_at))
+		write_held(local);
 	/* What is told first, and the event. */
 	if (!wait_for_room(local, 9 + SHIM_WORDS_MAX)) {
 		local->lost++;

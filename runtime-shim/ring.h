@@ -31,6 +31,8 @@ struct shim_local {
 	uint32_t beat;
 	uint32_t session; /* of shim_process: those of an earlier one record no more */
 	bool fresh;	  /* nothing was written yet */
+	uint32_t held[2]; /* events that shim__hold() was given */
+	uint64_t held_at; /* 0: none */
 } __attribute__((aligned(128)));
 _Static_assert(sizeof(struct shim_local) == 128, "threads do not share lines");
 
@@ -163,6 +165,28 @@ shim__put(struct shim_local *local, uint64_t word, unsigned count, uint64_t a, u
 
 /* An event without further words that was at this time, which is not before the thread's last one. */
 void shim__put_at(struct shim_local *local, uint64_t ticks, uint64_t word);
+
+/*
+ * Around a call of the runtime's that says only when it is over whether these two events, without further
+ * words, were at its begin (`ticks`, not 0): if the thread records anything before shim__release(), they
+ * were, and are written first. So what does not hold anything pays nothing.
+ */
+static inline void shim__hold(struct shim_local *local, uint64_t ticks, uint64_t first, uint64_t second)
+{
+	local->held[0] = (uint32_t)first;
+	local->held[1] = (uint32_t)second;
+	local->held_at = ticks;
+	local->limit = 0;
+}
+
+/* False: they were written. */
+static inline bool shim__release(struct shim_local *local)
+{
+	bool held = local->held_at;
+
+	local->held_at = 0;
+	return held;
+}
 
 #define SHIM_EVENT(local, kind, site, arg) shim__put(local, SHIM_WORD(kind, site, arg), 0, 0, 0, 0)
 #define SHIM_EVENT1(local, kind, site, arg, a) shim__put(local, SHIM_WORD(kind, site, arg), 1, a, 0, 0)
