@@ -52,6 +52,12 @@ static void begin_group(struct taskloop *loop)
 	loop->begun = true;
 }
 
+static void fill(const struct taskloop *loop, void *to)
+{
+	memcpy(to, &loop->call.head, sizeof(loop->call.head));
+	gomp__fill(&loop->call, to);
+}
+
 static void copy(void *to, void *from)
 {
 	struct taskloop *loop = from;
@@ -60,7 +66,7 @@ static void copy(void *to, void *from)
 		begin_group(loop);
 		gomp__created(&loop->call, SHIM_SITE_TASKLOOP);
 	}
-	gomp__fill(&loop->call, to);
+	fill(loop, to);
 	if (loop->at_once)
 		return;
 	SHIM_EVENT(loop->call.local, SHIM_TASK_CREATE_END, 0, 0);
@@ -182,7 +188,7 @@ static void end(struct taskloop *loop)
 		if (loop.at_once && !copier) {                                                               \
 			block = alloca((size_t)(size + align));                                              \
 			block = (void *)(((uintptr_t)block + (uintptr_t)align - 1) & -(uintptr_t)align);     \
-			gomp__fill(&loop.call, block);                                                       \
+			fill(&loop, block);                                                                  \
 		}                                                                                            \
 		real_##name(body, block, loop.at_once && !copier ? NULL : copy, size, align, flags, tasks,   \
 			    priority, start, end_, step);                                                    \

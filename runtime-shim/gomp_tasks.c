@@ -36,8 +36,13 @@ long gomp__lay_out(struct call *call, long size, long *align)
 void gomp__fill(const struct call *call, void *to)
 {
 	char *payload = (char *)to + call->head.payload;
+	struct head *head = to;
 
-	memcpy(to, &call->head, sizeof(call->head));
+	/* One by one: what was just written so is not ready yet to be read in one piece. */
+	head->body = call->head.body;
+	head->key = call->head.key;
+	head->payload = call->head.payload;
+	head->arg = call->head.arg;
 	if (call->copy)
 		call->copy(payload, call->data);
 	else if (call->size)

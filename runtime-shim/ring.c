@@ -181,8 +181,9 @@ static void write_held(struct shim_local *local)
 		shim__put_at(local, at, local->held[i]);
 }
 
-uint64_t *shim__make_room(struct shim_local *local, uint64_t *ticks)
+uint64_t shim__make_room(struct shim_local *local)
 {
+	uint64_t ticks;
 	int32_t cpu;
 
 	if (UNLIKELY(local->held_at))
@@ -192,18 +193,18 @@ uint64_t *shim__make_room(struct shim_local *local, uint64_t *ticks)
 		local->lost++;
 		__atomic_store_n(&local->control->lost, local->lost, __ATOMIC_RELAXED);
 		__atomic_store_n(&local->control->missed, local->control->missed + 1, __ATOMIC_RELAXED);
-		return NULL;
+		return 0;
 	}
-	*ticks = shim__ticks();
+	ticks = shim__ticks();
 	if (local->fresh) {
 		put(local, SHIM_WORD(SHIM_JOIN, 0, 0));
 		put(local, local->joined << 32 | local->control->tid);
 		local->fresh = false;
 	}
-	if (*ticks - local->ticks > SHIM_TICKS_MAX) {
+	if (ticks - local->ticks > SHIM_TICKS_MAX) {
 		put(local, SHIM_WORD(SHIM_TIME, 0, 0));
-		put(local, *ticks);
-		local->ticks = *ticks;
+		put(local, ticks);
+		local->ticks = ticks;
 	}
 	if (local->lost) {
 		put(local, SHIM_WORD(SHIM_LOST, 0, 0));
@@ -218,7 +219,7 @@ uint64_t *shim__make_room(struct shim_local *local, uint64_t *ticks)
 		put(local, (uint64_t)(uint32_t)cpu);
 		local->cpu = cpu;
 	}
-	return local->words;
+	return ticks;
 }
 
 uint32_t shim__new_site(uint64_t entry)
@@ -245,9 +246,7 @@ uint32_t shim__new_site(uint64_t entry)
 
 void shim__put_at(struct shim_local *local, uint64_t ticks, uint64_t word)
 {
-	uint64_t now;
-
-	if (!shim__make_room(local, &now))
+	if (!shim__make_room(local))
 		return;
 	put(local, SHIM_WORD(SHIM_TIME, 0, 0));
 	put(local, ticks);

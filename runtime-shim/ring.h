@@ -72,8 +72,8 @@ extern __thread struct shim_local *shim_local __attribute__((tls_model("initial-
 struct shim_local *shim__join(void);
 /* For a thread whose rings record no more: one of a later session, else NULL. */
 struct shim_local *shim__renew(const struct shim_local *local);
-/* Room for a whole event, tells what was lost before; NULL: the event is lost and counted. */
-uint64_t *shim__make_room(struct shim_local *local, uint64_t *ticks);
+/* Room for a whole event, tells what was lost before; its time, or 0: the event is lost and counted. */
+uint64_t shim__make_room(struct shim_local *local);
 uint32_t shim__new_site(uint64_t entry);
 uint64_t shim__clock_ns(void);
 /* The thread ends, or the child of a fork begins: nothing is recorded any more. */
@@ -139,28 +139,30 @@ static inline bool shim__is_grain(uint64_t word)
 static inline __attribute__((always_inline)) void
 shim__put(struct shim_local *local, uint64_t word, unsigned count, uint64_t a, uint64_t b, uint64_t c)
 {
-	uint64_t ticks = shim__ticks(), since = ticks - local->ticks, *to;
+	uint64_t ticks = shim__ticks(), since = ticks - local->ticks, at = local->head, mask = local->mask,
+		 *to;
 
-	if (UNLIKELY(local->head + SHIM_WORDS_MAX > local->limit || since > SHIM_TICKS_MAX ||
+	if (UNLIKELY(at + SHIM_WORDS_MAX > local->limit || since > SHIM_TICKS_MAX ||
 		     shim__cpu() != local->cpu)) {
-		to = shim__make_room(local, &ticks);
-		if (!to)
+		ticks = shim__make_room(local);
+		if (!ticks)
 			return;
+		at = local->head;
 		since = ticks - local->ticks;
 	}
 	to = local->words;
-	to[local->head & local->mask] = word | since << 32;
-	if (count > 0)
-		to[(local->head + 1) & local->mask] = a;
-	if (count > 1)
-		to[(local->head + 2) & local->mask] = b;
-	if (count > 2)
-		to[(local->head + 3) & local->mask] = c;
 	local->ticks = ticks;
-	local->head += 1 + count;
+	local->head = at + 1 + count;
+	to[at & mask] = word | since << 32;
+	if (count > 0)
+		to[(at + 1) & mask] = a;
+	if (count > 1)
+		to[(at + 2) & mask] = b;
+	if (count > 2)
+		to[(at + 3) & mask] = c;
 	if (shim__is_grain(word))
 		__atomic_store_n(&local->control->grains, local->control->grains + 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&local->control->head, local->head, __ATOMIC_RELEASE);
+	__atomic_store_n(&local->control->head, at + 1 + count, __ATOMIC_RELEASE);
 }
 
 /* An event without further words that was at this time, which is not before the thread's last one. */
