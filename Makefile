@@ -22,7 +22,7 @@
 BUILD_PACKAGES := gcc g++ clang llvm make pkg-config bpftool libbpf-dev libelf-dev libdw-dev \
 	libcapstone-dev libzstd-dev zlib1g-dev libmicrohttpd-dev libcurl4-openssl-dev libssl-dev \
 	libdeflate-dev libjansson-dev libsystemd-dev libgraphviz-dev libhwloc-dev libotf2-trace-dev \
-	libpapi-dev libpfm4-dev
+	libpapi-dev libpfm4-dev libconfuse-dev
 TEST_PACKAGES := debhelper lintian zsh prometheus python3-prometheus-client iproute2 gfortran graphicsmagick sumaclust fasttree patchelf python3-numpy libopenblas0-openmp r-base-core binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 python3-networkx python3-selenium chromium chromium-driver librsvg2-bin curl procps util-linux strace otf2-tools protobuf-compiler python3-protobuf
 # What real guests need, and building for another processor.
 VM_PACKAGES := qemu-system-x86 qemu-system-arm e2fsprogs
@@ -73,7 +73,7 @@ OPT := -O2
 DEBUG := -g
 endif
 
-PKGS := libelf libdw capstone libzstd zlib libdeflate libmicrohttpd libcurl libcrypto jansson libsystemd libgvc libcgraph libbpf hwloc
+PKGS := libelf libdw capstone libzstd zlib libdeflate libmicrohttpd libcurl libcrypto jansson libsystemd libgvc libcgraph libbpf hwloc libconfuse
 CPPFLAGS += -D_GNU_SOURCE -I. -I$(B) $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
 CFLAGS += -std=gnu11 $(OPT) $(DEBUG) -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wformat=2 -fstack-protector-strong -fPIE $(SANFLAGS)
@@ -87,7 +87,7 @@ RENDER_LIBS := $(shell $(PKG_CONFIG) --libs libgvc libcgraph jansson libdeflate 
 # Traces for other tools, which only grainctl writes.
 EXPORT_LIBS := $(shell $(PKG_CONFIG) --libs otf2 2>/dev/null)
 UPROBES_LIBS := $(shell $(PKG_CONFIG) --libs libbpf libelf libdw capstone 2>/dev/null) -lstdc++
-DAEMON_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd libcurl libcrypto jansson libsystemd 2>/dev/null) -lpthread
+DAEMON_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd libcurl libcrypto jansson libsystemd libconfuse 2>/dev/null) -lpthread
 COUNTER_LIBS := $(shell $(PKG_CONFIG) --libs papi 2>/dev/null) -lpfm
 
 objects = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c))
@@ -211,6 +211,8 @@ $(B)/graind-render: $(GRAIND_RENDER_OBJ) $(B)/libcommon.a $(B)/librender.a $(B)/
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(RENDER_LIBS) $(ANALYSIS_LIBS)
 
 # Tests
+POLICY_OBJ := $(addprefix $(B)/daemon/graind/,policy_file.o policy_rules.o policy_values.o)
+$(B)/tests/unit/test_policy_file: $(POLICY_OBJ)
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/librender.a $(B)/libanalysis.a
 	$(say) LINK $@
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(RENDER_LIBS) $(DAEMON_LIBS) $(ANALYSIS_LIBS)

@@ -5,6 +5,7 @@
 # make deb        a Debian package in build/deb
 
 PREFIX := /usr/local
+SYSCONFDIR := /etc
 UNITS := lib/systemd/system
 
 # MODE:SOURCE:TARGET below PREFIX
@@ -19,6 +20,7 @@ SETTINGS += 644:systemd/graind.socket:$(UNITS)/graind.socket \
 	644:systemd/graind.sysusers:lib/sysusers.d/graind.conf 644:systemd/graind.tmpfiles:lib/tmpfiles.d/graind.conf
 endif
 PAGES := 644:systemd/man/grainctl.1:share/man/man1/grainctl.1 644:systemd/man/graind.8:share/man/man8/graind.8 \
+	644:systemd/man/graind.conf.5:share/man/man5/graind.conf.5 \
 	644:systemd/completion/grainctl:share/bash-completion/completions/grainctl \
 	644:systemd/completion/_grainctl:share/zsh/vendor-completions/_grainctl
 INSTALLED := $(PROGRAMS) $(SETTINGS) $(PAGES)
@@ -31,6 +33,8 @@ $(B)/systemd/graind.service: systemd/graind.service FORCE
 install: all $(B)/systemd/graind.service
 	$(Q)for file in $(INSTALLED); do IFS=:; set -- $$file; unset IFS; \
 		install -D -m $$1 $$2 $(DESTDIR)$(PREFIX)/$$3 || exit 1; done
+	$(Q)[ -e $(DESTDIR)$(SYSCONFDIR)/graind/graind.conf ] || \
+		install -D -m 644 systemd/graind.conf $(DESTDIR)$(SYSCONFDIR)/graind/graind.conf
 	@[ -n '$(DESTDIR)' ] || echo "Installed. To start it: systemd-sysusers && systemd-tmpfiles --create && systemctl daemon-reload && systemctl enable --now graind"
 
 uninstall:

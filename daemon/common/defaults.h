@@ -5,6 +5,7 @@
 
 #define DEFAULT_STATE_DIR "/var/lib/graind"
 #define DEFAULT_SOCKET "/run/graind/graind.sock"
+#define DEFAULT_CONFIG "/etc/graind/graind.conf"
 
 /* Behind the name of the socket: where libgrainshim finds graind. */
 #define SHIM_SOCKET_SUFFIX ".shim"
@@ -12,5 +13,6 @@
 
 #define ENV_STATE_DIR "GRAIND_STATE_DIR"
 #define ENV_SOCKET "GRAIND_SOCKET"
+#define ENV_CONFIG "GRAIND_CONFIG"
 
 #endif

@@ -2,6 +2,7 @@
 /* grainctl detach, delete, status: small requests to graind. */
 #include "daemon/grainctl/job.h"
 #include "daemon/grainctl/server.h"
+#include "daemon/grainctl/status_text.h"
 
 #include <string.h>
 
@@ -152,6 +153,7 @@ int verb__status(struct ctl *ctl, int argc, char **argv)
 		       method && !strcmp(method, "perf")	   ? "perf events"
 		       : method && !strcmp(method, "uprobe_multi") ? "uprobe_multi"
 								   : "a method not known yet");
+		status__print_policy(json_object_get(answer, "policy"));
 	}
 	json_decref(answer);
 	return result;

@@ -5,6 +5,7 @@
 #include "daemon/graind/job.h"
 #include "daemon/graind/listen.h"
 #include "daemon/graind/log.h"
+#include "daemon/graind/policy.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -50,6 +51,13 @@ static int check_process(const struct job_request *request, struct process *proc
 		return failure__set(failure, 404, "process %d has ended", (int)pid);
 	if (!process->exe[0])
 		return failure__set(failure, 422, "process %d is a part of the kernel", (int)pid);
+	/* Root, who wrote it, is not bound. */
+	if (request->peer != 0 && policy__decide(process) == POLICY_OFF)
+		return failure__set(
+			failure, 403,
+			"process %d must not be profiled: the administrator has turned that off for "
+			"it; grainctl status shows the rules",
+			(int)pid);
 	return 0;
 }
 

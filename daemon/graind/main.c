@@ -7,6 +7,7 @@
 #include "daemon/graind/log.h"
 #include "daemon/graind/metrics_server.h"
 #include "daemon/graind/plan_cache.h"
+#include "daemon/graind/policy.h"
 #include "daemon/graind/privileges.h"
 #include "daemon/graind/reports.h"
 #include "daemon/graind/shim_server.h"
@@ -25,6 +26,7 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EXIT_DENIED 3
@@ -46,7 +48,8 @@ enum {
 };
 
 static const struct argp_option option_list[] = {
-	{"config", OPTION_CONFIG, "FILE", 0, "Settings; for now the file must be empty or absent", 0},
+	{"config", OPTION_CONFIG, "FILE", 0,
+	 "Settings, see graind.conf(5) (default $" ENV_CONFIG " or " DEFAULT_CONFIG ")", 0},
 	{"state-dir", OPTION_STATE_DIR, "DIR", 0,
 	 "Where jobs are kept (default $" ENV_STATE_DIR " or " DEFAULT_STATE_DIR ")", 0},
 	{"socket", OPTION_SOCKET, "PATH", 0,
@@ -109,17 +112,36 @@ static const char *or_environment(const char *given, const char *name, const cha
 	return value && *value ? value : fallback;
 }
 
-static bool config_is_empty(const char *path)
+/* The usual file need not be there, one that is named has to. */
+static int read_policy(const char *given)
 {
-	struct stat st;
+	const char *path = or_environment(given, ENV_CONFIG, DEFAULT_CONFIG);
+	char why[POLICY_WHY];
+	int error = policy__open(path, strcmp(path, DEFAULT_CONFIG) != 0, why);
 
-	if (!path || (stat(path, &st) != 0 && errno == ENOENT))
-		return true;
-	if (stat(path, &st) == 0 && st.st_size == 0)
-		return true;
-	log__line(LOG_ERR, "cannot use %s: this version has no settings; empty it or leave out --config",
-		  path);
-	return false;
+	if (error)
+		log__line(LOG_ERR, "%s", why);
+	return error;
+}
+
+static unsigned long long monotonic_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (unsigned long long)now.tv_sec * 1000000u + (unsigned long long)now.tv_nsec / 1000u;
+}
+
+static void reload_policy(void)
+{
+	char why[POLICY_WHY];
+
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu", monotonic_us());
+	if (policy__reload(why) != 0)
+		log__line(LOG_ERR, "%s; the settings stay as they were", why);
+	else
+		log__line(LOG_INFO, "the settings have been read again");
+	sd_notify(0, "READY=1");
 }
 
 /* One descriptor a module of each job, and the capture's. */
@@ -218,7 +240,7 @@ static int set_up(struct daemon *daemon, const struct options *options)
 	char why[512];
 	int error;
 
-	if (!config_is_empty(options->config))
+	if (read_policy(options->config) != 0)
 		return 1;
 	if (privileges__check(why, sizeof(why)) != 0) {
 		log__line(LOG_ERR, "%s", why);
@@ -292,9 +314,11 @@ static void serve(struct daemon *daemon, bool exit_when_idle)
 		if ((ready < 0 && errno != EINTR) ||
 		    (ready == 0 && exit_when_idle && jobs__running(daemon->jobs) == 0))
 			break;
-		if (read(daemon->signal_fd, &signal_info, sizeof(signal_info)) > 0 &&
-		    signal_info.ssi_signo != SIGHUP)
-			break;
+		if (read(daemon->signal_fd, &signal_info, sizeof(signal_info)) > 0) {
+			if (signal_info.ssi_signo != SIGHUP)
+				break;
+			reload_policy();
+		}
 		if (eventfd_read(daemon->idle_fd, &count) == 0 && exit_when_idle) {
 			/* Whoever watched the last job may ask once more how it ended. */
 			poll(fds, 1, FAREWELL_MS);
@@ -323,6 +347,7 @@ static void tear_down(struct daemon *daemon)
 		close(daemon->listen_fd);
 	jobs__free(daemon->jobs);
 	job_store__close(daemon->store);
+	policy__close();
 	free(daemon->socket);
 }
 

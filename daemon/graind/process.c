@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define ENVIRON_MAX (1u << 20)
+#define CGROUPS_MAX (64u << 10)
 #define THREADS_MAX 65536
 
 static int open_of(pid_t pid, const char *name)
@@ -173,6 +174,42 @@ int process__read(pid_t pid, struct process *out)
 	process.threads = planned_threads(pid);
 	*out = process;
 	return 0;
+}
+
+char *process__cgroups(pid_t pid)
+{
+	char *text = malloc(CGROUPS_MAX);
+
+	if (text && read_of(pid, "cgroup", text, CGROUPS_MAX) >= 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+size_t process__groups(pid_t pid, gid_t *groups, size_t room)
+{
+	char *status = malloc(ENVIRON_MAX);
+	const char *value = NULL;
+	size_t count = 0;
+	unsigned int gid;
+	bool agree;
+
+	if (status && read_of(pid, "status", status, ENVIRON_MAX) > 0) {
+		if (room && status_ids(status, "Gid", &gid, &agree))
+			groups[count++] = gid;
+		value = status_value(status, "Groups");
+	}
+	while (value && count < room) {
+		char *end;
+
+		value += strspn(value, " \t");
+		if (*value < '0' || *value > '9')
+			break;
+		groups[count++] = (gid_t)strtoul(value, &end, 10);
+		value = end;
+	}
+	free(status);
+	return count;
 }
 
 static int mix(void *ctx, const struct process_mapping *mapping)

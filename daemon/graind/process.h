@@ -4,6 +4,7 @@
 #define GRAIND_PROCESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -24,6 +25,12 @@ int process__read(pid_t pid, struct process *out);
 
 /* As process__read, but only the ids and the state. */
 int process__read_ids(pid_t pid, struct process *out);
+
+/* The text of /proc/PID/cgroup, which the caller frees; NULL when it cannot be read. */
+char *process__cgroups(pid_t pid);
+
+/* Its group and supplementary ones, at most `room`; the number. */
+size_t process__groups(pid_t pid, gid_t *groups, size_t room);
 
 /* Changes whenever the set of files mapped executable does; 0 when it cannot be read. */
 uint64_t process__map_signature(pid_t pid);

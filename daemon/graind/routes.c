@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/routes.h"
 #include "daemon/graind/metrics.h"
+#include "daemon/graind/policy.h"
 #include "daemon/graind/reports.h"
 #include "daemon/common/version.h"
 
@@ -34,9 +35,9 @@ static void get_status(struct jobs *jobs, struct answer *answer)
 
 	jobs__method(jobs, method);
 	answer->status = 200;
-	answer->json =
-		json_pack("{s:s, s:i, s:i, s:I, s:s}", "version", GRAIND_VERSION, "pid", (int)getpid(), "uid",
-			  (int)getuid(), "jobs_running", (json_int_t)jobs__running(jobs), "method", method);
+	answer->json = json_pack("{s:s, s:i, s:i, s:I, s:s, s:o}", "version", GRAIND_VERSION, "pid",
+				 (int)getpid(), "uid", (int)getuid(), "jobs_running",
+				 (json_int_t)jobs__running(jobs), "method", method, "policy", policy__json());
 }
 
 static void get_metrics(struct jobs *jobs, const struct request *request, struct answer *answer)

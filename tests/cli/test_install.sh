@@ -10,7 +10,8 @@ made() { make --no-print-directory B="$B_MAKE" "$@"; }
 B_MAKE=${B#"$ROOT"/}
 check "make install" made install DESTDIR="$D" PREFIX=/usr
 (cd "$D" && find . -type f -printf '%m %P\n' | sort -k 2) >"$T/installed"
-is "what it installs" "$(cat "$T/installed")" "755 usr/bin/grainctl
+is "what it installs" "$(cat "$T/installed")" "644 etc/graind/graind.conf
+755 usr/bin/grainctl
 755 usr/bin/graind
 755 usr/lib/graind/graind-render
 644 usr/lib/graind/libgrainshim.so
@@ -22,6 +23,7 @@ is "what it installs" "$(cat "$T/installed")" "755 usr/bin/grainctl
 644 usr/share/bash-completion/completions/grainctl
 644 usr/share/graind/perf-uprobes.conf
 644 usr/share/man/man1/grainctl.1
+644 usr/share/man/man5/graind.conf.5
 644 usr/share/man/man8/graind.8
 644 usr/share/zsh/vendor-completions/_grainctl"
 check "the installed grainctl runs" "$D/usr/bin/grainctl" --version
@@ -31,7 +33,7 @@ if grep -q libgrainshim "$T/out"; then not_ok "the installed grainctl finds its 
 
 # The units, as this systemd understands them; the program that they start has to be there.
 if command -v systemd-analyze >/dev/null; then
-	made install PREFIX="$T/here" >"$T/out"
+	made install PREFIX="$T/here" SYSCONFDIR="$T/here/etc" >"$T/out"
 	check "make install says how to go on" grep -q 'systemctl enable --now graind' "$T/out"
 	cp -r "$T/here/lib/systemd/system" "$T/units"
 	is "systemd-analyze verify is silent" "$(cd "$T/units" && systemd-analyze verify --man=no "$T/units/graind.service" "$T/units/graind.socket" "$T/units/graind-metrics.socket" 2>&1)" ""
@@ -52,8 +54,14 @@ else
 	skip "user and directories" "no systemd-sysusers"
 fi
 
+# graind says first what is wrong with its settings, then that it has no such directory.
+"$D/usr/bin/graind" --config "$D/etc/graind/graind.conf" --state-dir /dev/null/x >"$T/out" 2>&1
+if grep -q graind.conf "$T/out"; then not_ok "graind accepts the installed settings" "$(cat "$T/out")"; else ok "graind accepts the installed settings"; fi
+echo "keep-days = 7" >"$D/etc/graind/graind.conf"
+check "make install once more" made install DESTDIR="$D" PREFIX=/usr
+is "leaves the administrator's settings" "$(cat "$D/etc/graind/graind.conf")" "keep-days = 7"
 check "make uninstall" made uninstall DESTDIR="$D" PREFIX=/usr
-is "leaves nothing" "$(find "$D" -type f -o -name graind)" ""
+is "leaves nothing but them" "$(cd "$D" && find . -type f)" "./etc/graind/graind.conf"
 
 if command -v dh lintian >/dev/null; then
 	check "make deb" made deb
@@ -65,7 +73,7 @@ else
 	skip "the package" "no debhelper or lintian: run 'make deps'"
 fi
 if command -v zsh >/dev/null; then
-	made install PREFIX="$T/here" >"$T/out"
+	made install PREFIX="$T/here" SYSCONFDIR="$T/here/etc" >"$T/out"
 	# A terminal in which somebody presses the tabulator.
 	python3 - "$T/here" >"$T/zsh" 2>&1 <<'PY'
 import os, pty, select, sys, time

@@ -5,7 +5,7 @@ if [ "$(id -u)" -ne 0 ]; then
 	skip "$(basename "$0" .sh)" "needs root to attach uprobes: run 'sudo make check'"
 	exit 0
 fi
-export GRAIND_STATE_DIR=$T/state GRAIND_SOCKET=$T/graind.sock
+export GRAIND_STATE_DIR=$T/state GRAIND_SOCKET=$T/graind.sock GRAIND_CONFIG=/dev/null
 GRAIND_PID=
 GRAINCTL=$B/grainctl
 HERE=$ROOT/tests/root

@@ -7,6 +7,7 @@ if [ "$(id -u)" != 0 ]; then
 	exit 0
 fi
 S=$T/graind.sock STATE=$T/state D=
+export GRAIND_CONFIG=/dev/null
 chmod 755 "$T"
 
 # start ARG...: one in the foreground; its PID in D once it answers.
@@ -77,7 +78,8 @@ refuses() # NAME STATUS PATTERN COMMAND...
 }
 echo "a = 1" >"$T/config"
 touch "$T/file"
-refuses "settings" 1 "has no settings" "$B/graind" --config "$T/config" --state-dir "$STATE" --socket "$S"
+refuses "wrong settings" 1 "config:1: no such option 'a'" "$B/graind" --config "$T/config" --state-dir "$STATE" --socket "$S"
+refuses "settings that are not there" 1 "cannot read the settings $T/none" "$B/graind" --config "$T/none" --state-dir "$STATE" --socket "$S"
 refuses "a state directory that is a file" 1 "state directory" "$B/graind" --state-dir "$T/file" --socket "$S"
 refuses "a state directory below a file" 1 "state directory" "$B/graind" --state-dir "$T/file/x" --socket "$S"
 refuses "a file in the socket's place" 1 "is no socket" "$B/graind" --state-dir "$STATE" --socket "$T/file"

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/graind/policy.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_GROUPS 4096
+
+static struct {
+	pthread_rwlock_t lock;
+	struct policy_file *file; /* NULL: nothing is forbidden or limited */
+	char *path;
+	bool there; /* the file has been read once */
+	time_t read_s;
+	char error[POLICY_WHY]; /* of the last attempt, "" = none */
+} policy = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+
+static int read_again(bool required, char why[POLICY_WHY])
+{
+	struct policy_file *fresh = NULL, *old = NULL;
+	int error = policy_file__read(policy.path, &fresh, why);
+
+	if (error == -ENOENT && !required) {
+		fresh = policy_file__empty();
+		error = fresh ? 0 : -ENOMEM;
+	} else if (!error) {
+		policy.there = true;
+	}
+	pthread_rwlock_wrlock(&policy.lock);
+	if (!error) {
+		old = policy.file;
+		policy.file = fresh;
+		policy.read_s = time(NULL);
+		policy.error[0] = 0;
+	} else {
+		memcpy(policy.error, why, sizeof(policy.error));
+	}
+	pthread_rwlock_unlock(&policy.lock);
+	policy_file__free(old);
+	return error;
+}
+
+int policy__open(const char *path, bool required, char why[POLICY_WHY])
+{
+	policy.path = path[0] == '/' ? strdup(path) : NULL;
+	if (!policy.path) {
+		char *directory = getcwd(NULL, 0);
+
+		/* graind leaves its directory when it goes into the background. */
+		if (!directory || asprintf(&policy.path, "%s/%s", directory, path) < 0)
+			policy.path = NULL;
+		free(directory);
+	}
+	if (!policy.path) {
+		snprintf(why, POLICY_WHY, "graind is out of memory");
+		return -ENOMEM;
+	}
+	return read_again(required, why);
+}
+
+int policy__reload(char why[POLICY_WHY])
+{
+	return read_again(policy.there, why);
+}
+
+void policy__close(void)
+{
+	pthread_rwlock_wrlock(&policy.lock);
+	policy_file__free(policy.file);
+	free(policy.path);
+	policy.file = NULL;
+	policy.path = NULL;
+	pthread_rwlock_unlock(&policy.lock);
+}
+
+void policy__limits(struct policy_limits *out)
+{
+	*out = (struct policy_limits){.allow_fast = false};
+	pthread_rwlock_rdlock(&policy.lock);
+	if (policy.file)
+		*out = *policy_file__limits(policy.file);
+	pthread_rwlock_unlock(&policy.lock);
+}
+
+bool policy__wants_always(void)
+{
+	bool wants;
+
+	pthread_rwlock_rdlock(&policy.lock);
+	wants = policy.file && policy_file__has(policy.file, POLICY_ALWAYS);
+	pthread_rwlock_unlock(&policy.lock);
+	return wants;
+}
+
+enum policy_profile policy__decide(const struct process *process)
+{
+	struct policy_subject subject = {.uid = process->uid, .exe = process->exe};
+	enum policy_profile profile = POLICY_ON_REQUEST;
+	char *cgroups = process__cgroups(process->pid);
+	gid_t *groups = calloc(MAX_GROUPS, sizeof(*groups));
+
+	subject.cgroups = cgroups ? cgroups : "";
+	subject.groups = groups;
+	if (groups)
+		subject.group_count = process__groups(process->pid, groups, MAX_GROUPS);
+	pthread_rwlock_rdlock(&policy.lock);
+	if (policy.file)
+		profile = policy_file__decide(policy.file, &subject);
+	pthread_rwlock_unlock(&policy.lock);
+	free(groups);
+	free(cgroups);
+	return profile;
+}
+
+json_t *policy__json(void)
+{
+	json_t *object = json_object();
+
+	if (!object)
+		return NULL;
+	pthread_rwlock_rdlock(&policy.lock);
+	json_object_set_new(object, "file", json_string(policy.path ? policy.path : ""));
+	json_object_set_new(object, "there", json_boolean(policy.there));
+	json_object_set_new(object, "read_s", json_integer((json_int_t)policy.read_s));
+	json_object_set_new(object, "error", json_string(policy.error));
+	if (policy.file)
+		policy_file__describe(policy.file, object);
+	pthread_rwlock_unlock(&policy.lock);
+	return object;
+}
