@@ -22,8 +22,8 @@
 BUILD_PACKAGES := gcc g++ clang llvm make pkg-config bpftool libbpf-dev libelf-dev libdw-dev \
 	libcapstone-dev libzstd-dev zlib1g-dev libmicrohttpd-dev libcurl4-openssl-dev libssl-dev \
 	libdeflate-dev libjansson-dev libsystemd-dev libgraphviz-dev libhwloc-dev libotf2-trace-dev \
-	libpapi-dev libpfm4-dev libconfuse-dev
-TEST_PACKAGES := debhelper lintian zsh prometheus python3-prometheus-client iproute2 gfortran graphicsmagick sumaclust fasttree patchelf python3-numpy libopenblas0-openmp r-base-core binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 python3-networkx python3-selenium chromium chromium-driver librsvg2-bin curl procps util-linux strace otf2-tools protobuf-compiler python3-protobuf
+	libpapi-dev libpfm4-dev libconfuse-dev libncurses-dev
+TEST_PACKAGES := debhelper lintian zsh prometheus python3-prometheus-client python3-pyte iproute2 gfortran graphicsmagick sumaclust fasttree patchelf python3-numpy libopenblas0-openmp r-base-core binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 python3-networkx python3-selenium chromium chromium-driver librsvg2-bin curl procps util-linux strace otf2-tools protobuf-compiler python3-protobuf
 # What real guests need, and building for another processor.
 VM_PACKAGES := qemu-system-x86 qemu-system-arm e2fsprogs
 
@@ -86,6 +86,8 @@ ANALYSIS_LIBS := $(shell $(PKG_CONFIG) --libs hwloc 2>/dev/null) -lzstd -lz -lm
 RENDER_LIBS := $(shell $(PKG_CONFIG) --libs libgvc libcgraph jansson libdeflate libcrypto 2>/dev/null)
 # Traces for other tools, which only grainctl writes.
 EXPORT_LIBS := $(shell $(PKG_CONFIG) --libs otf2 2>/dev/null)
+# The live view of grainctl.
+SCREEN_LIBS := $(shell $(PKG_CONFIG) --libs ncursesw 2>/dev/null)
 UPROBES_LIBS := $(shell $(PKG_CONFIG) --libs libbpf libelf libdw capstone 2>/dev/null) -lstdc++
 DAEMON_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd libcurl libcrypto jansson libsystemd libconfuse 2>/dev/null) -lpthread
 COUNTER_LIBS := $(shell $(PKG_CONFIG) --libs papi 2>/dev/null) -lpfm
@@ -203,7 +205,7 @@ $(B)/graind: $(GRAIND_OBJ) $(B)/libcommon.a $(B)/libuprobes.a $(B)/libanalysis.a
 
 $(B)/grainctl: $(GRAINCTL_OBJ) $(B)/libcommon.a $(B)/libuprobes.a $(B)/librender.a $(B)/libanalysis.a
 	$(say) LINK $@
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(RENDER_LIBS) $(EXPORT_LIBS) $(DAEMON_LIBS) $(ANALYSIS_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(RENDER_LIBS) $(EXPORT_LIBS) $(SCREEN_LIBS) $(DAEMON_LIBS) $(ANALYSIS_LIBS)
 
 # Reports for graind, which links nothing that draws.
 $(B)/graind-render: $(GRAIND_RENDER_OBJ) $(B)/libcommon.a $(B)/librender.a $(B)/libanalysis.a

@@ -55,6 +55,7 @@ int verb__analyze(struct ctl *ctl, int argc, char **argv);
 int verb__doctor(struct ctl *ctl, int argc, char **argv);
 int verb__delete(struct ctl *ctl, int argc, char **argv);
 int verb__compare(struct ctl *ctl, int argc, char **argv);
+int verb__top(struct ctl *ctl, int argc, char **argv);
 int verb__status(struct ctl *ctl, int argc, char **argv);
 
 #endif

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 static void get_string(const json_t *json, const char *key, char *out, size_t size)
 {
@@ -69,6 +70,45 @@ bool job__parse(const json_t *json, struct job *out)
 bool job__is_over(const struct job *job)
 {
 	return !strcmp(job->state, "finished") || !strcmp(job->state, "failed");
+}
+
+const char *job__command(const struct job *job)
+{
+	const char *command = job->cmd[0] ? job->cmd : job->exe, *name = command;
+
+	for (const char *c = command; *c && *c != ' '; c++) {
+		if (*c == '/')
+			name = c + 1;
+	}
+	return *name ? name : command;
+}
+
+void job__shorten(char *problems)
+{
+	static const char *const endings[] = {"parallel_", "instantaneous_", "memory_hierarchy_", "load_",
+					      "work_"};
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		char *found;
+
+		while ((found = strstr(problems, endings[i]))) {
+			size_t length = strlen(endings[i]);
+
+			memmove(found, found + length, strlen(found + length) + 1);
+		}
+	}
+}
+
+uint64_t job__ran_for(const struct job *job)
+{
+	struct timespec time;
+	uint64_t end = job->end_ns;
+
+	if (!job__is_over(job)) {
+		clock_gettime(CLOCK_MONOTONIC, &time);
+		end = (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+	}
+	return end > job->start_ns ? end - job->start_ns : 0;
 }
 
 /* Nobody can end a job any more whose graind is gone. */

@@ -20,6 +20,12 @@ struct job {
 /* What is missing or of another type stays unknown; false when there is no valid number. */
 bool job__parse(const json_t *json, struct job *out);
 bool job__is_over(const struct job *job); /* finished or failed */
+/* The command line, its program without the directory; inside of *job. */
+const char *job__command(const struct job *job);
+/* "parallel_benefit" is said in one word where lines are short. */
+void job__shorten(char *problems);
+/* Until now, or until it ended. */
+uint64_t job__ran_for(const struct job *job);
 
 /*
  * The job's present description: from the graind that runs it, from the one

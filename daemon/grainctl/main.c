@@ -19,9 +19,10 @@ static const struct {
 	{"jobs", verb__jobs},	  {"summary", verb__summary}, {"report", verb__report},
 	{"export", verb__export}, {"analyze", verb__analyze}, {"doctor", verb__doctor},
 	{"delete", verb__delete}, {"status", verb__status},   {"compare", verb__compare},
+	{"top", verb__top},
 };
 
-static const char *const later[] = {"top", "fleet"};
+static const char *const later[] = {"fleet"};
 
 /* Parts of a verb's options that are shared with others. */
 #define MOST_CHILDREN 4
@@ -52,6 +53,7 @@ static const char doc[] =
 	"  attach PID           start profiling a running process\n"
 	"  detach JOB           stop profiling; the report stays\n"
 	"  jobs                 list the jobs, one line each\n"
+	"  top                  the jobs while they run, live\n"
 	"  summary JOB|FILE     the worst problems with source lines, then tables\n"
 	"  report JOB|FILE      draw the grain graph, or write it as data\n"
 	"  compare BASE JOB     what changed between two runs, grain by grain\n"

@@ -110,3 +110,26 @@ enum ctl_exit server__download(const char *socket, const char *path, FILE *file,
 	http_reply__free(&reply);
 	return result;
 }
+
+enum ctl_exit server__text(const char *socket, const char *path, long silence_secs, char **out, char why[512])
+{
+	struct http_request request = {.socket = socket,
+				       .method = "GET",
+				       .path = path,
+				       .silence_secs = silence_secs};
+	struct http_reply reply = {0};
+	struct http_error error;
+	enum ctl_exit result = CTL_DONE;
+	int sent = http__request(&request, &reply, &error);
+
+	if (sent)
+		return no_answer(sent, socket, &error, why);
+	if (reply.status == 200) {
+		*out = reply.body;
+		reply.body = NULL;
+	} else {
+		result = refused(&reply, why);
+	}
+	http_reply__free(&reply);
+	return result;
+}

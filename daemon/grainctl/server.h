@@ -22,4 +22,8 @@ enum ctl_exit server__call(const char *socket, const char *method, const char *p
 /* Streams GET path into `file`. */
 enum ctl_exit server__download(const char *socket, const char *path, FILE *file, char why[512]);
 
+/* GET path as text in *out, for free(); gives up after so many seconds without a byte. */
+enum ctl_exit server__text(const char *socket, const char *path, long silence_secs, char **out,
+			   char why[512]);
+
 #endif

@@ -61,7 +61,7 @@ ctl forget detach 7 2>err; is "an unknown job" "$? $(wc -l <err)" "1 1"
 limit=1000000
 { (ulimit -v $limit; "$B/grainctl" --version) || limit=unlimited; } >/dev/null 2>&1
 for mode in garbage huge; do
-	for verb in status jobs "attach 4711" "detach 7" "summary 7"; do
+	for verb in status jobs top "top --json" "attach 4711" "detach 7" "summary 7"; do
 		# shellcheck disable=SC2086
 		(ulimit -v $limit; ctl $mode $verb >out 2>err)
 		is "$mode answer to $verb" "$? $(wc -l <err)" "1 1"
@@ -71,6 +71,15 @@ for mode in wrong-types escapes; do
 	ctl $mode jobs >out 2>&1
 	is "jobs with $mode" "$? $(wc -l <out) $(LC_ALL=C grep -cP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80\xae' out)" "0 2 0"
 done
+
+for mode in good wrong-types escapes; do
+	for columns in 80 120; do
+		COLUMNS=$columns ctl $mode top >out 2>&1
+		is "top with $mode, $columns columns" "$? $(LC_ALL=C grep -cP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80\xae' out) $(awk -v w=$columns 'length > w' out)" "0 0 "
+	done
+done
+ctl good top --json >out
+is "top --json: the jobs, and what is not known" "$? $(json '[j["job"] for j in d["jobs"]], d["graind"]["version"], d["graind"]["cpu_seconds"]' <out)" "0 ([7], '9.9.9', None)"
 
 # run is a transparent wrapper.
 last() { tail -n 1 err; }

@@ -25,7 +25,7 @@ status()
 	fi
 }
 
-verbs="run attach detach jobs summary report compare export analyze doctor delete status"
+verbs="run attach detach jobs summary report compare export analyze doctor delete status top"
 for verb in $verbs; do
 	"$ctl" "$verb" --help >"$T/help" 2>&1
 	rc=$?
@@ -43,14 +43,14 @@ is "--help fits 80 columns" "$(awk 'length > 80' "$T/help")" ""
 for verb in $verbs; do
 	check "--help lists $verb" grep -q "^  $verb" "$T/help"
 done
-is "--help does not list what is not there" "$(grep -E '^  (top|fleet)|--fast' "$T/help")" ""
+is "--help does not list what is not there" "$(grep -E '^  fleet|--fast' "$T/help")" ""
 is "--version" "$("$ctl" --version)" "grainctl $(sed -n 's/^#define GRAIND_VERSION "\(.*\)"/\1/p' "$ROOT/daemon/common/version.h")"
 
 status "no verb" 2
 status "unknown verb" 2 frobnicate
 status "unknown global option" 2 --frobnicate jobs
 status "--color takes three words" 2 --color=sometimes jobs
-for verb in top fleet; do
+for verb in fleet; do
 	status "$verb is not there yet" 2 "$verb" 1 2
 	check "$verb says so" grep -q "not available in this version" "$T/err"
 done
@@ -61,13 +61,13 @@ for args in "run" "attach" "attach x" "attach 0" "attach -1" "attach 1 2" "attac
 	"detach 99999999999999999999" "jobs 1" "summary" "summary 1 2" "report" "report 1 --format png" \
 	"report 1 --view nothing" "report 1 --view definition,nothing" "report 1 --open-depth x" "report 1 --open-depth -1" \
 	"report 1 --max-nodes 3" "report 1 --filter --format csv" "report 1 --open-depth 1 --format html" "export" "export 1 --format html" "analyze" "analyze a --json --format dot" \
-	"doctor 1" "delete" "delete 0" "status 1"; do
+	"top 1" "top --interval 0" "top --interval x" "top --sort nothing" "doctor 1" "delete" "delete 0" "status 1"; do
 	# shellcheck disable=SC2086
 	status "wrong usage: grainctl $args" 2 $args
 done
 status "analyze of an empty name" 2 analyze ""
 
-for args in "summary 1" "report 1" "export 1" "detach 1" "delete 1" "jobs" "status" "analyze nofile" \
+for args in "summary 1" "report 1" "export 1" "detach 1" "delete 1" "jobs" "status" "top" "top --json" "analyze nofile" \
 	"summary ./nofile" "analyze $T"; do
 	# shellcheck disable=SC2086
 	status "fails: grainctl $args" 1 $args
