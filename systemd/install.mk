@@ -23,7 +23,10 @@ PAGES := 644:systemd/man/grainctl.1:share/man/man1/grainctl.1 644:systemd/man/gr
 	644:systemd/man/graind.conf.5:share/man/man5/graind.conf.5 \
 	644:systemd/completion/grainctl:share/bash-completion/completions/grainctl \
 	644:systemd/completion/_grainctl:share/zsh/vendor-completions/_grainctl
-INSTALLED := $(PROGRAMS) $(SETTINGS) $(PAGES)
+# For Prometheus and Grafana, which are usually elsewhere.
+WATCHING := $(foreach f,$(sort $(wildcard systemd/prometheus/*.yml)),644:$f:share/graind/prometheus/$(notdir $f)) \
+	$(foreach f,$(sort $(wildcard systemd/grafana/*.json)),644:$f:share/graind/grafana/$(notdir $f))
+INSTALLED := $(PROGRAMS) $(SETTINGS) $(PAGES) $(WATCHING)
 
 # The unit says where graind is.
 $(B)/systemd/graind.service: systemd/graind.service FORCE
@@ -39,7 +42,7 @@ install: all $(B)/systemd/graind.service
 
 uninstall:
 	$(Q)for file in $(INSTALLED); do rm -f $(DESTDIR)$(PREFIX)/$${file##*:}; done
-	$(Q)rmdir $(DESTDIR)$(PREFIX)/lib/graind $(DESTDIR)$(PREFIX)/share/graind 2>/dev/null || true
+	$(Q)rmdir $(DESTDIR)$(PREFIX)/lib/graind $(addprefix $(DESTDIR)$(PREFIX)/share/graind,/prometheus /grafana '') 2>/dev/null || true
 
 # debhelper works on a copy that holds nothing but its own files; what is packed is what install puts there.
 deb: all

@@ -21,7 +21,12 @@ is "what it installs" "$(cat "$T/installed")" "644 etc/graind/graind.conf
 644 usr/lib/sysusers.d/graind.conf
 644 usr/lib/tmpfiles.d/graind.conf
 644 usr/share/bash-completion/completions/grainctl
+644 usr/share/graind/grafana/graind-fleet.json
+644 usr/share/graind/grafana/graind-job.json
+644 usr/share/graind/grafana/graind-node.json
 644 usr/share/graind/perf-uprobes.conf
+644 usr/share/graind/prometheus/graind-alerts.rules.yml
+644 usr/share/graind/prometheus/graind-recording.rules.yml
 644 usr/share/man/man1/grainctl.1
 644 usr/share/man/man5/graind.conf.5
 644 usr/share/man/man8/graind.8
