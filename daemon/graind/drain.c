@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/drain.h"
+#include "daemon/graind/policy.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -44,6 +45,7 @@ void drain_home__look(struct drain_home *home, struct capture *capture)
 		return;
 	home->known = true;
 	wanted = home->own;
+	policy__narrow(&wanted);
 	for (unsigned int cpu = 0; node >= 0 && cpu < CPU_SETSIZE; cpu++)
 		if (capture__ring_node(capture, cpu) != node)
 			CPU_CLR(cpu, &wanted);

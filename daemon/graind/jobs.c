@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/job.h"
 #include "daemon/graind/log.h"
+#include "daemon/graind/policy.h"
 
 #include <errno.h>
 #include <math.h>
@@ -233,6 +234,7 @@ int job__enter(struct jobs *jobs, const struct process *process, pid_t pid, uint
 	       struct job **out, struct failure *failure)
 {
 	struct job *job = calloc(1, sizeof(*job)), *other;
+	bool short_of_memory = policy__out_of_memory();
 	size_t of_user = 0;
 	int error = 0;
 
@@ -257,6 +259,9 @@ int job__enter(struct jobs *jobs, const struct process *process, pid_t pid, uint
 	else if (other)
 		error = failure__set(failure, 409, "process %d is already profiled by job %llu", (int)pid,
 				     (unsigned long long)other->number);
+	else if (short_of_memory)
+		error = failure__set(failure, 503,
+				     "graind takes more memory than its settings allow; detach a job first");
 	else if (jobs->count >= MAX_JOBS)
 		error = failure__set(failure, 503, "this graind already runs %zu jobs; detach one first",
 				     jobs->count);

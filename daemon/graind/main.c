@@ -3,6 +3,7 @@
 #include "daemon/common/version.h"
 #include "daemon/graind/api.h"
 #include "daemon/graind/background.h"
+#include "daemon/graind/keeper.h"
 #include "daemon/graind/listen.h"
 #include "daemon/graind/log.h"
 #include "daemon/graind/metrics_server.h"
@@ -98,6 +99,7 @@ struct daemon {
 	struct job_store *store;
 	struct jobs *jobs;
 	struct api *api;
+	struct keeper *keeper;
 	struct metrics_server *metrics;
 	int metrics_fd; /* until the server has it */
 	int listen_fd, signal_fd, idle_fd, report_fd;
@@ -132,7 +134,7 @@ static unsigned long long monotonic_us(void)
 	return (unsigned long long)now.tv_sec * 1000000u + (unsigned long long)now.tv_nsec / 1000u;
 }
 
-static void reload_policy(void)
+static void reload_policy(struct keeper *keeper)
 {
 	char why[POLICY_WHY];
 
@@ -141,6 +143,7 @@ static void reload_policy(void)
 		log__line(LOG_ERR, "%s; the settings stay as they were", why);
 	else
 		log__line(LOG_INFO, "the settings have been read again");
+	keeper__wake(keeper);
 	sd_notify(0, "READY=1");
 }
 
@@ -278,6 +281,8 @@ static int set_up(struct daemon *daemon, const struct options *options)
 		jobs__recover(daemon->jobs);
 		error = api__start(daemon->listen_fd, daemon->jobs, &daemon->api);
 	}
+	if (!error)
+		error = keeper__start(daemon->jobs, &daemon->keeper);
 	if (!error && daemon->metrics_fd >= 0) {
 		error = metrics_server__start(daemon->metrics_fd, daemon->jobs, &daemon->metrics);
 		daemon->metrics_fd = -1;
@@ -317,7 +322,7 @@ static void serve(struct daemon *daemon, bool exit_when_idle)
 		if (read(daemon->signal_fd, &signal_info, sizeof(signal_info)) > 0) {
 			if (signal_info.ssi_signo != SIGHUP)
 				break;
-			reload_policy();
+			reload_policy(daemon->keeper);
 		}
 		if (eventfd_read(daemon->idle_fd, &count) == 0 && exit_when_idle) {
 			/* Whoever watched the last job may ask once more how it ended. */
@@ -339,6 +344,7 @@ static void tear_down(struct daemon *daemon)
 		unlink(daemon->socket);
 	if (daemon->jobs)
 		jobs__end(daemon->jobs);
+	keeper__stop(daemon->keeper);
 	shim_server__stop();
 	reports__end();
 	api__stop(daemon->api);

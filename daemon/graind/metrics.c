@@ -13,7 +13,7 @@
 
 /* Series of a job: those of `told`, its problems, and what it is. */
 #define MEASURES 9
-#define NODE_SERIES 24
+#define NODE_SERIES 40
 _Static_assert(MEASURES + JOB_PROBLEMS + 1 <= METRICS_JOB_MAX, "series of a job");
 _Static_assert(NODE_SERIES + METRICS_ENDED * (MEASURES + JOB_PROBLEMS + 1) <= METRICS_NODE_MAX,
 	       "series of a node");
@@ -22,6 +22,9 @@ static const char *const refusal_names[REFUSALS] = {
 	[REFUSED_DENIED] = "denied",	     [REFUSED_GONE] = "no_process", [REFUSED_BUSY] = "busy",
 	[REFUSED_UNSUITABLE] = "unsuitable", [REFUSED_OTHER] = "other",
 };
+
+static const char *const deletion_names[DELETIONS] = {
+	[DELETED_AGE] = "age", [DELETED_BYTES] = "bytes", [DELETED_QUOTA] = "quota"};
 
 void metrics__refused(struct metrics *metrics, int status)
 {
@@ -255,6 +258,13 @@ static void put_node(FILE *out, const struct metrics *m, const size_t states[JOB
 	for (size_t i = 0; i < REFUSALS; i++)
 		fprintf(out, "graind_attach_refused_total{reason=\"%s\"} %llu\n", refusal_names[i],
 			(unsigned long long)m->refused[i]);
+	head(out, "graind_jobs_deleted", "counter", NULL, "Finished jobs that the policy did not keep.");
+	for (size_t i = 0; i < DELETIONS; i++)
+		fprintf(out, "graind_jobs_deleted_total{reason=\"%s\"} %llu\n", deletion_names[i],
+			(unsigned long long)m->deleted[i]);
+	node(out, "graind_jobs_over_quota", "counter",
+	     "Jobs whose recording ended because their user's jobs took too much.",
+	     (double)m->ended_by_quota);
 	node(out, "graind_grains", "counter", "Tasks and loop chunks of all jobs.", (double)m->grains);
 	node(out, "graind_events", "counter", "Events of all jobs.", (double)m->events);
 	node(out, "graind_lost_events", "counter", "Events of all jobs that were lost.", (double)m->lost);

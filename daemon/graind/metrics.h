@@ -28,6 +28,9 @@ enum metrics_refusal {
 	REFUSALS
 };
 
+/* Why a finished job was deleted without being asked to. */
+enum metrics_deletion { DELETED_AGE, DELETED_BYTES, DELETED_QUOTA, DELETIONS };
+
 /* Of one job, of those that everybody may know who may see it. */
 struct metrics_job {
 	uint64_t number, ended_ns; /* CLOCK_MONOTONIC; 0: it runs */
@@ -42,6 +45,7 @@ struct metrics_job {
 /* Belongs to the registry of jobs, whose lock guards it. */
 struct metrics {
 	uint64_t started, finished, failed, refused[REFUSALS];
+	uint64_t deleted[DELETIONS], ended_by_quota;
 	uint64_t grains, events, lost; /* of jobs that have ended */
 	struct metrics_job ended[METRICS_ENDED];
 	size_t ended_next;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/policy.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -15,10 +16,45 @@ static struct {
 	pthread_rwlock_t lock;
 	struct policy_file *file; /* NULL: nothing is forbidden or limited */
 	char *path;
-	bool there; /* the file has been read once */
+	bool there;		    /* the file has been read once */
+	bool all_known, restricted; /* CPUs; of who reads the file */
+	cpu_set_t all_cpus;
 	time_t read_s;
 	char error[POLICY_WHY]; /* of the last attempt, "" = none */
 } policy = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+
+/* All threads that there are; later ones inherit it. */
+static int use_cpus(const cpu_set_t *cpus)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	int error = sched_setaffinity(0, sizeof(*cpus), cpus) != 0 ? -errno : 0;
+	struct dirent *entry;
+
+	while (!error && tasks && (entry = readdir(tasks)))
+		if (entry->d_name[0] != '.')
+			sched_setaffinity(atoi(entry->d_name), sizeof(*cpus), cpus);
+	if (tasks)
+		closedir(tasks);
+	return error;
+}
+
+/* Those of the file, or all that graind was started with. */
+static int apply_cpus(const struct policy_file *file, char why[POLICY_WHY])
+{
+	const struct policy_limits *limits = policy_file__limits(file);
+
+	if (!policy.all_known && sched_getaffinity(0, sizeof(policy.all_cpus), &policy.all_cpus) == 0)
+		policy.all_known = true;
+	if (limits->some_cpus && use_cpus(&limits->cpus) != 0) {
+		snprintf(why, POLICY_WHY, "%.250s: cpus: graind can use none of them on this machine",
+			 policy.path);
+		return -EINVAL;
+	}
+	if (!limits->some_cpus && policy.restricted)
+		use_cpus(&policy.all_cpus);
+	policy.restricted = limits->some_cpus;
+	return 0;
+}
 
 static int read_again(bool required, char why[POLICY_WHY])
 {
@@ -29,7 +65,11 @@ static int read_again(bool required, char why[POLICY_WHY])
 		fresh = policy_file__empty();
 		error = fresh ? 0 : -ENOMEM;
 	} else if (!error) {
-		policy.there = true;
+		error = apply_cpus(fresh, why);
+		if (error)
+			policy_file__free(fresh);
+		else
+			policy.there = true;
 	}
 	pthread_rwlock_wrlock(&policy.lock);
 	if (!error) {
@@ -85,6 +125,34 @@ void policy__limits(struct policy_limits *out)
 	if (policy.file)
 		*out = *policy_file__limits(policy.file);
 	pthread_rwlock_unlock(&policy.lock);
+}
+
+void policy__narrow(cpu_set_t *cpus)
+{
+	struct policy_limits limits;
+	cpu_set_t both;
+
+	policy__limits(&limits);
+	CPU_AND(&both, cpus, &limits.cpus);
+	if (limits.some_cpus && CPU_COUNT(&both))
+		*cpus = both;
+}
+
+bool policy__out_of_memory(void)
+{
+	unsigned long long whole, resident;
+	struct policy_limits limits;
+	FILE *file;
+	bool out = false;
+
+	policy__limits(&limits);
+	file = limits.memory_bytes ? fopen("/proc/self/statm", "re") : NULL;
+	if (!file)
+		return false;
+	if (fscanf(file, "%llu %llu", &whole, &resident) == 2)
+		out = resident * (unsigned long long)sysconf(_SC_PAGESIZE) > limits.memory_bytes;
+	fclose(file);
+	return out;
 }
 
 bool policy__wants_always(void)

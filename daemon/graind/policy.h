@@ -18,6 +18,11 @@ void policy__close(void);
 /* A copy of the limits in force now. */
 void policy__limits(struct policy_limits *out);
 
+/* Leaves only those CPUs that graind may use, if any of them is among them. */
+void policy__narrow(cpu_set_t *cpus);
+/* Whether graind takes more memory than it may. */
+bool policy__out_of_memory(void);
+
 /* How the process may be profiled; reads its groups and cgroup. */
 enum policy_profile policy__decide(const struct process *process);
 /* Whether any process can be one that is always profiled. */
