@@ -88,16 +88,21 @@ static int perform(const struct http_request *request, struct transfer *transfer
 	char url[512], detail[CURL_ERROR_SIZE] = "";
 	CURLcode code;
 
-	snprintf(url, sizeof(url), "http://graind%s", request->path);
-	curl_easy_setopt(curl, CURLOPT_URL, url);
-	curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, request->socket);
+	if (request->url) {
+		curl_easy_setopt(curl, CURLOPT_URL, request->url);
+		curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	} else {
+		snprintf(url, sizeof(url), "http://graind%s", request->path);
+		curl_easy_setopt(curl, CURLOPT_URL, url);
+		curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, request->socket);
+		curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http");
+		curl_easy_setopt(curl, CURLOPT_PROXY, "");
+	}
 	curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request->method);
 	if (request->body) {
 		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request->body);
 		curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
 	}
-	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http");
-	curl_easy_setopt(curl, CURLOPT_PROXY, "");
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 10L);
 	curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
@@ -109,16 +114,20 @@ static int perform(const struct http_request *request, struct transfer *transfer
 	if (code == CURLE_OK)
 		return 0;
 	if (transfer->error == -EMSGSIZE || transfer->error == -EFBIG) {
-		snprintf(error->text, sizeof(error->text), "graind's answer is too long");
+		snprintf(error->text, sizeof(error->text), "the answer is too long");
 		return transfer->error;
 	}
 	if (transfer->error) {
-		snprintf(error->text, sizeof(error->text), "cannot keep graind's answer: %s",
+		snprintf(error->text, sizeof(error->text), "cannot keep the answer: %s",
 			 strerror(-transfer->error));
 		return transfer->error;
 	}
-	snprintf(error->text, sizeof(error->text), "graind at %.120s: %.100s", request->socket,
-		 detail[0] ? detail : curl_easy_strerror(code));
+	if (request->url)
+		snprintf(error->text, sizeof(error->text), "%.240s",
+			 detail[0] ? detail : curl_easy_strerror(code));
+	else
+		snprintf(error->text, sizeof(error->text), "graind at %.120s: %.100s", request->socket,
+			 detail[0] ? detail : curl_easy_strerror(code));
 	return code == CURLE_OPERATION_TIMEDOUT ? -ETIMEDOUT : -EPROTO;
 }
 
@@ -126,7 +135,7 @@ int http__request(const struct http_request *request, struct http_reply *reply, 
 {
 	struct transfer transfer = {.file = request->file};
 	struct curl_slist *headers = NULL;
-	int result = http__probe(request->socket);
+	int result = request->url ? 0 : http__probe(request->socket);
 
 	if (result) {
 		snprintf(error->text, sizeof(error->text), "graind at %.150s: %s", request->socket,
@@ -153,6 +162,14 @@ out:
 	curl_slist_free_all(headers);
 	curl_easy_cleanup(transfer.curl);
 	return result;
+}
+
+char *http__escape(const char *text)
+{
+	char *escaped = curl_easy_escape(NULL, text, 0), *copy = escaped ? strdup(escaped) : NULL;
+
+	curl_free(escaped);
+	return copy;
 }
 
 void http_reply__free(struct http_reply *reply)

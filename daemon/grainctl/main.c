@@ -19,10 +19,8 @@ static const struct {
 	{"jobs", verb__jobs},	  {"summary", verb__summary}, {"report", verb__report},
 	{"export", verb__export}, {"analyze", verb__analyze}, {"doctor", verb__doctor},
 	{"delete", verb__delete}, {"status", verb__status},   {"compare", verb__compare},
-	{"top", verb__top},
+	{"top", verb__top},	  {"fleet", verb__fleet},
 };
-
-static const char *const later[] = {"fleet"};
 
 /* Parts of a verb's options that are shared with others. */
 #define MOST_CHILDREN 4
@@ -54,6 +52,7 @@ static const char doc[] =
 	"  detach JOB           stop profiling; the report stays\n"
 	"  jobs                 list the jobs, one line each\n"
 	"  top                  the jobs while they run, live\n"
+	"  fleet                all nodes and their jobs, from Prometheus\n"
 	"  summary JOB|FILE     the worst problems with source lines, then tables\n"
 	"  report JOB|FILE      draw the grain graph, or write it as data\n"
 	"  compare BASE JOB     what changed between two runs, grain by grain\n"
@@ -211,10 +210,6 @@ static int run_verb(struct ctl *ctl, int argc, char **argv)
 			ctl->verb = verbs[i].name;
 			return verbs[i].run(ctl, argc, argv);
 		}
-	}
-	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
-		if (!strcmp(name, later[i]))
-			return ctl__fail(ctl, CTL_USAGE, "%s is not available in this version", name);
 	}
 	return ctl__fail(ctl, CTL_USAGE, "there is no verb '%s'; grainctl --help lists them", name);
 }

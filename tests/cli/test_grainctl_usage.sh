@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# grainctl's command line: exit statuses, help, wrong usage, what is not there yet.
+# grainctl's command line: exit statuses, help, wrong usage.
 . "$(dirname "$0")/../lib.sh"
 ctl="$B/grainctl"
 export GRAIND_SOCKET="$T/none.sock" GRAIND_STATE_DIR="$T/state"
@@ -25,7 +25,7 @@ status()
 	fi
 }
 
-verbs="run attach detach jobs summary report compare export analyze doctor delete status top"
+verbs="run attach detach jobs summary report compare export analyze doctor delete status top fleet"
 for verb in $verbs; do
 	"$ctl" "$verb" --help >"$T/help" 2>&1
 	rc=$?
@@ -43,17 +43,12 @@ is "--help fits 80 columns" "$(awk 'length > 80' "$T/help")" ""
 for verb in $verbs; do
 	check "--help lists $verb" grep -q "^  $verb" "$T/help"
 done
-is "--help does not list what is not there" "$(grep -E '^  fleet|--fast' "$T/help")" ""
 is "--version" "$("$ctl" --version)" "grainctl $(sed -n 's/^#define GRAIND_VERSION "\(.*\)"/\1/p' "$ROOT/daemon/common/version.h")"
 
 status "no verb" 2
 status "unknown verb" 2 frobnicate
 status "unknown global option" 2 --frobnicate jobs
 status "--color takes three words" 2 --color=sometimes jobs
-for verb in fleet; do
-	status "$verb is not there yet" 2 "$verb" 1 2
-	check "$verb says so" grep -q "not available in this version" "$T/err"
-done
 status "attach --fast of no process" 1 attach --fast 4000000
 check "attach --fast says so" grep -q "there is no process 4000000" "$T/err"
 for args in "run" "attach" "attach x" "attach 0" "attach -1" "attach 1 2" "attach 99999999999" \
@@ -61,13 +56,13 @@ for args in "run" "attach" "attach x" "attach 0" "attach -1" "attach 1 2" "attac
 	"detach 99999999999999999999" "jobs 1" "summary" "summary 1 2" "report" "report 1 --format png" \
 	"report 1 --view nothing" "report 1 --view definition,nothing" "report 1 --open-depth x" "report 1 --open-depth -1" \
 	"report 1 --max-nodes 3" "report 1 --filter --format csv" "report 1 --open-depth 1 --format html" "export" "export 1 --format html" "analyze" "analyze a --json --format dot" \
-	"top 1" "top --interval 0" "top --interval x" "top --sort nothing" "doctor 1" "delete" "delete 0" "status 1"; do
+	"top 1" "top --interval 0" "top --interval x" "top --sort nothing" "fleet x" "fleet --prometheus localhost:9090" "fleet --prometheus file:///etc/passwd" "doctor 1" "delete" "delete 0" "status 1"; do
 	# shellcheck disable=SC2086
 	status "wrong usage: grainctl $args" 2 $args
 done
 status "analyze of an empty name" 2 analyze ""
 
-for args in "summary 1" "report 1" "export 1" "detach 1" "delete 1" "jobs" "status" "top" "top --json" "analyze nofile" \
+for args in "summary 1" "report 1" "export 1" "detach 1" "delete 1" "jobs" "status" "top" "top --json" "fleet --prometheus http://127.0.0.1:1" "analyze nofile" \
 	"summary ./nofile" "analyze $T"; do
 	# shellcheck disable=SC2086
 	status "fails: grainctl $args" 1 $args
