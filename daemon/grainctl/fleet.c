@@ -158,6 +158,20 @@ static void take_since(void *owner, const struct prometheus_sample *sample)
 		job->since = sample->value;
 }
 
+/* The latest of those that are known. */
+static void take_down(void *owner, const struct prometheus_sample *sample)
+{
+	struct fleet_node *node = owner;
+
+	if (!(node->since >= sample->value))
+		node->since = sample->value;
+}
+
+/* When nodes that are down were last seen up. */
+#define SEEN_UP(range)                                                                                       \
+	"max_over_time(timestamp(up{job=\"graind\"} == 1)" range ") and on (instance) up{job=\"graind\"} "   \
+	"== 0"
+
 /* A question whose answers are numbers of nodes or of jobs: where they go, or who takes them. */
 struct question {
 	const char *expression;
@@ -175,8 +189,8 @@ static const struct question questions[] = {
 	{"sum by (instance) (rate(graind_cpu_seconds_total[5m]))", false, offsetof(struct fleet_node, cpus),
 	 NULL},
 	{"graind_resident_memory_bytes", false, offsetof(struct fleet_node, memory), NULL},
-	{"max_over_time(timestamp(up{job=\"graind\"} == 1)[1d:1m]) and on (instance) up{job=\"graind\"} == 0",
-	 false, offsetof(struct fleet_node, since), NULL},
+	{SEEN_UP("[1d:1m]"), false, 0, take_down},
+	{SEEN_UP("[10m:5s]"), false, 0, take_down},
 	{"graind_build_info", false, 0, take_version},
 	{"graind_job_running", true, offsetof(struct fleet_job, running), NULL},
 	{"graind_job_threads", true, offsetof(struct fleet_job, threads), NULL},
@@ -264,10 +278,12 @@ static int compare_nodes(const void *a, const void *b)
 
 enum ctl_exit fleet__ask(const char *url, struct fleet *out, char why[512])
 {
+	struct timespec now;
 	struct asking asking = {url, why, out, json_object(), json_object()};
 	enum ctl_exit exit;
 
-	*out = (struct fleet){.now = (double)time(NULL)};
+	clock_gettime(CLOCK_REALTIME, &now);
+	*out = (struct fleet){.now = (double)now.tv_sec + (double)now.tv_nsec / 1e9};
 	exit = ask_nodes(&asking);
 	if (exit == CTL_DONE)
 		exit = ask_jobs(&asking);

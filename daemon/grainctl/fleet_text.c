@@ -147,8 +147,9 @@ int fleet__print(const struct fleet *fleet, const char *shown_url, size_t most, 
 		running += fleet->jobs[i].running == 1;
 	text__count(rate, sizeof(rate), events);
 	text__clean(url, sizeof(url), shown_url);
-	fprintf(out, "%zu nodes, %zu down; %zu jobs run, %s events/s; by %s\n\n", fleet->node_count, down,
-		running, rate, url);
+	fprintf(out, "%zu node%s, %zu down; %zu job%s, %s events/s; by %s\n\n", fleet->node_count,
+		fleet->node_count == 1 ? "" : "s", down, running, running == 1 ? " runs" : "s run", rate,
+		url);
 	error = print_nodes(fleet, most, width, out);
 	if (error || !fleet->job_count)
 		return error;
