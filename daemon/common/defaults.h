@@ -13,6 +13,8 @@
 
 #define ENV_STATE_DIR "GRAIND_STATE_DIR"
 #define ENV_SOCKET "GRAIND_SOCKET"
+/* In the environment of a program: it is not to be profiled. */
+#define ENV_OFF "GRAIND_OFF"
 #define ENV_CONFIG "GRAIND_CONFIG"
 
 #endif

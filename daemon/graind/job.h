@@ -40,6 +40,7 @@ struct job {
 	bool samples_only;	      /* no runtime is probed */
 	bool fast;		      /* none, because the process tells by itself (libgrainshim) */
 	bool lossless;		      /* and waits when its rings are full */
+	bool by_policy;		      /* a session of those that are always profiled */
 	struct process process;
 	/* Under the registry's lock. */
 	enum job_reason stop; /* wanted by a request */

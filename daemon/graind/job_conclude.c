@@ -13,6 +13,25 @@
 #define SUMMARY_SECONDS 120
 #define SUMMARY_MAX (64u << 20)
 
+/* The worker's object, with what only graind knows at its beginning. */
+static int write_summary(struct job *job, const char *text, size_t size)
+{
+	const char *object = memchr(text, '{', size);
+	char *whole = NULL;
+	int length, error;
+
+	if (!object)
+		return -EBADMSG;
+	object++;
+	length = asprintf(&whole, "{\"batch\":\"%s\",%.*s", job->view.batch,
+			  (int)(size - (size_t)(object - text)), object);
+	if (length < 0)
+		return -ENOMEM;
+	error = job_store__write_file(job->dirfd, SUMMARY_FILE, whole, (size_t)length);
+	free(whole);
+	return error;
+}
+
 /* The worker's answer, or NULL with the reason in `why`. */
 static json_t *summarize(struct job *job, char why[400])
 {
@@ -49,7 +68,7 @@ static json_t *summarize(struct job *job, char why[400])
 		json_decref(summary);
 		summary = NULL;
 	} else {
-		error = job_store__write_file(job->dirfd, SUMMARY_FILE, text, size);
+		error = write_summary(job, text, size);
 		if (error)
 			snprintf(why, 400, "cannot write " SUMMARY_FILE ": %s", strerror(-error));
 	}

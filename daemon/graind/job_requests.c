@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What clients ask of jobs; jobs.c keeps them, job_run.c runs them. */
+#include "daemon/common/defaults.h"
 #include "daemon/graind/counter_names.h"
 #include "uprobes/sampling.h"
 #include "daemon/graind/job.h"
@@ -144,7 +145,12 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	job->samples_only = request->samples_only;
 	job->fast = request->fast;
 	job->lossless = request->lossless;
+	job->by_policy = request->by_policy;
 	job->awaited = true;
+	if (job->process.opted_out)
+		job__note(job,
+			  ENV_OFF " is set in the environment of the process: sessions leave it out; it is "
+				  "recorded because it was asked for by its number");
 	pthread_mutex_lock(&jobs->lock);
 	error = job__start_thread(request->pid ? job_run__thread : session__thread, job);
 	if (error)
@@ -158,6 +164,29 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 		job_store__delete(jobs->store, job->number);
 		job__free(job);
 	}
+	return error;
+}
+
+int jobs__follow_policy(struct jobs *jobs, struct failure *failure)
+{
+	const struct job_request request = {.by_policy = true};
+	bool wanted = policy__wants_always(), there = false;
+	json_t *started = NULL;
+	int error;
+
+	pthread_mutex_lock(&jobs->lock);
+	for (struct job *job = jobs->first; job; job = job->next) {
+		if (!job->by_policy)
+			continue;
+		there = true;
+		if (!wanted)
+			job__stop(job, JOB_DETACH);
+	}
+	pthread_mutex_unlock(&jobs->lock);
+	if (!wanted || there)
+		return 0;
+	error = jobs__start(jobs, &request, &started, failure);
+	json_decref(started);
 	return error;
 }
 

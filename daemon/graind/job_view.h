@@ -41,6 +41,7 @@ struct job_view {
 	uid_t uid;
 	char user[64];
 	char exe[4096], cmd[4096];
+	char batch[160]; /* "slurm:4711.0"; "" = a plain process */
 	char runtime[32], method[32];
 	uint32_t threads;
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; end 0 while it runs */

@@ -289,6 +289,7 @@ int job__enter(struct jobs *jobs, const struct process *process, pid_t pid, uint
 		};
 		snprintf(job->view.exe, sizeof(job->view.exe), "%s", process->exe);
 		snprintf(job->view.cmd, sizeof(job->view.cmd), "%s", process->cmd);
+		snprintf(job->view.batch, sizeof(job->view.batch), "%s", process->batch);
 		job_view__name_user(&job->view);
 		job->next = jobs->first;
 		jobs->first = job;

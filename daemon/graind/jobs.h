@@ -47,6 +47,7 @@ struct job_request {
 	bool samples_only;	/* tasks and loops are not recorded */
 	bool fast;		/* they are by libgrainshim, from inside of the process */
 	bool lossless;		/* whose threads wait when their rings are full */
+	bool by_policy;		/* of every process only those that are always profiled */
 };
 
 /* These return 0, or -1 with *failure set. */
@@ -58,6 +59,9 @@ int jobs__delete(struct jobs *jobs, uint64_t number, uid_t peer, struct failure 
 /* JSON text of a finished job; its file is opened for reading. */
 int jobs__open_summary(struct jobs *jobs, uint64_t number, uid_t peer, int *fd, struct failure *failure);
 int jobs__open_trace(struct jobs *jobs, uint64_t number, uid_t peer, int *fd, struct failure *failure);
+
+/* Begins or ends the session of the processes that are always profiled, as the policy wants it now. */
+int jobs__follow_policy(struct jobs *jobs, struct failure *failure);
 
 /* "uprobe_multi" or "perf" once probes were attached, before that "auto". */
 void jobs__method(struct jobs *jobs, char method[32]);

@@ -15,6 +15,7 @@
 
 #define BUSY_S 1
 #define IDLE_S 600
+#define RETRY_S 60
 /* What users put into directories of jobs that are over is seen so late. */
 #define SWEEP_NS (UINT64_C(60) * 1000000000)
 
@@ -29,7 +30,9 @@ struct stored {
 struct keeper {
 	struct jobs *jobs;
 	pthread_t thread;
+	bool with_session;
 	bool stop, changed; /* under the registry's lock */
+	struct failure why; /* the session could not begin */
 	/* As of the last sweep, by number. */
 	struct stored *stored;
 	size_t count;
@@ -243,7 +246,9 @@ static bool sleep_long(struct keeper *keeper, const struct policy_limits *limits
 	while (!keeper->stop && !keeper->changed && !late && (!limited || ended == jobs_ended(jobs))) {
 		struct timespec until = since;
 
-		until.tv_sec += limits->user_bytes && jobs->count ? BUSY_S : IDLE_S;
+		until.tv_sec += limits->user_bytes && jobs->count ? BUSY_S
+				: keeper->why.status		  ? RETRY_S
+								  : IDLE_S;
 		if (limited)
 			late = pthread_cond_timedwait(&jobs->changed, &jobs->lock, &until) != 0;
 		else
@@ -256,6 +261,17 @@ static bool sleep_long(struct keeper *keeper, const struct policy_limits *limits
 	return goes_on;
 }
 
+/* A reason is logged once. */
+static void follow_policy(struct keeper *keeper)
+{
+	struct failure why = {.status = 0};
+
+	if (keeper->with_session && jobs__follow_policy(keeper->jobs, &why) != 0 &&
+	    strcmp(why.text, keeper->why.text))
+		log__line(LOG_WARNING, "the processes that are always to be profiled are not: %s", why.text);
+	keeper->why = why;
+}
+
 static void *keep(void *argument)
 {
 	struct keeper *keeper = argument;
@@ -265,6 +281,7 @@ static void *keep(void *argument)
 	do {
 		uint64_t now = job__now_ns();
 
+		follow_policy(keeper);
 		policy__limits(&limits);
 		pthread_mutex_lock(&keeper->jobs->lock);
 		ended = jobs_ended(keeper->jobs);
@@ -282,7 +299,7 @@ static void *keep(void *argument)
 	return NULL;
 }
 
-int keeper__start(struct jobs *jobs, struct keeper **out)
+int keeper__start(struct jobs *jobs, bool with_session, struct keeper **out)
 {
 	struct keeper *keeper = calloc(1, sizeof(*keeper));
 	int error;
@@ -290,6 +307,7 @@ int keeper__start(struct jobs *jobs, struct keeper **out)
 	if (!keeper)
 		return -ENOMEM;
 	keeper->jobs = jobs;
+	keeper->with_session = with_session;
 	error = pthread_create(&keeper->thread, NULL, keep, keeper);
 	if (error) {
 		free(keeper);

@@ -282,7 +282,7 @@ static int set_up(struct daemon *daemon, const struct options *options)
 		error = api__start(daemon->listen_fd, daemon->jobs, &daemon->api);
 	}
 	if (!error)
-		error = keeper__start(daemon->jobs, &daemon->keeper);
+		error = keeper__start(daemon->jobs, !options->exit_when_idle, &daemon->keeper);
 	if (!error && daemon->metrics_fd >= 0) {
 		error = metrics_server__start(daemon->metrics_fd, daemon->jobs, &daemon->metrics);
 		daemon->metrics_fd = -1;

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@ static struct {
 	bool all_known, restricted; /* CPUs; of who reads the file */
 	cpu_set_t all_cpus;
 	time_t read_s;
+	atomic_uint generation;
 	char error[POLICY_WHY]; /* of the last attempt, "" = none */
 } policy = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
@@ -76,6 +78,7 @@ static int read_again(bool required, char why[POLICY_WHY])
 		old = policy.file;
 		policy.file = fresh;
 		policy.read_s = time(NULL);
+		policy.generation++;
 		policy.error[0] = 0;
 	} else {
 		memcpy(policy.error, why, sizeof(policy.error));
@@ -125,6 +128,11 @@ void policy__limits(struct policy_limits *out)
 	if (policy.file)
 		*out = *policy_file__limits(policy.file);
 	pthread_rwlock_unlock(&policy.lock);
+}
+
+unsigned int policy__generation(void)
+{
+	return policy.generation;
 }
 
 void policy__narrow(cpu_set_t *cpus)

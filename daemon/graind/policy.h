@@ -28,6 +28,9 @@ enum policy_profile policy__decide(const struct process *process);
 /* Whether any process can be one that is always profiled. */
 bool policy__wants_always(void);
 
+/* Another number whenever the policy has changed. */
+unsigned int policy__generation(void);
+
 /* {"file","read_s","error",limits,"rules"}, or NULL without memory. */
 json_t *policy__json(void);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/process.h"
+#include "daemon/common/defaults.h"
+#include "daemon/graind/cgroup_name.h"
 
 #include "uprobes/process_maps.h"
 
@@ -132,30 +134,46 @@ static uint32_t count_cpus(const char *mask)
 	return count;
 }
 
-/* OMP_NUM_THREADS, else the CPUs that the process may use: what libgomp starts with. */
-static uint32_t planned_threads(pid_t pid)
+/* The value of "NAME=" at the beginning of the text, or NULL. */
+static const char *value_of(const char *text, const char *name)
 {
-	static const char name[] = "OMP_NUM_THREADS=";
+	size_t length = strlen(name);
+
+	return strncmp(text, name, length) ? NULL : text + length;
+}
+
+/* OMP_NUM_THREADS, else the CPUs that the process may use: what libgomp starts with; and whether it opts out.
+ */
+static void read_environment(struct process *process)
+{
 	char *text = malloc(ENVIRON_MAX);
-	uint32_t threads = 0;
-	ssize_t got = text ? read_of(pid, "environ", text, ENVIRON_MAX) : -ENOMEM;
+	ssize_t got = text ? read_of(process->pid, "environ", text, ENVIRON_MAX) : -ENOMEM;
 
-	for (ssize_t at = 0; at < got && !threads; at += (ssize_t)strlen(text + at) + 1) {
-		long value;
+	for (ssize_t at = 0; at < got; at += (ssize_t)strlen(text + at) + 1) {
+		const char *threads = value_of(text + at, "OMP_NUM_THREADS=");
+		const char *off = value_of(text + at, ENV_OFF "=");
+		long value = threads ? strtol(threads, NULL, 10) : 0;
 
-		if (strncmp(text + at, name, sizeof(name) - 1))
-			continue;
-		value = strtol(text + at + sizeof(name) - 1, NULL, 10);
-		if (value > 0 && value <= THREADS_MAX)
-			threads = (uint32_t)value;
+		if (value > 0 && value <= THREADS_MAX && !process->threads)
+			process->threads = (uint32_t)value;
+		process->opted_out |= off && *off && strcmp(off, "0") != 0;
 	}
-	if (!threads && text && read_of(pid, "status", text, ENVIRON_MAX) > 0) {
+	if (!process->threads && text && read_of(process->pid, "status", text, ENVIRON_MAX) > 0) {
 		const char *mask = status_value(text, "Cpus_allowed");
 
-		threads = mask ? count_cpus(mask) : 0;
+		process->threads = mask ? count_cpus(mask) : 0;
 	}
 	free(text);
-	return threads;
+}
+
+static void read_batch(struct process *process)
+{
+	char *lines = process__cgroups(process->pid);
+	struct cgroup_name name;
+
+	cgroup_name__read(lines ? lines : "", &name);
+	cgroup_name__text(&name, process->batch);
+	free(lines);
 }
 
 int process__read(pid_t pid, struct process *out)
@@ -171,7 +189,8 @@ int process__read(pid_t pid, struct process *out)
 	length = readlink(path, process.exe, sizeof(process.exe) - 1);
 	process.exe[length > 0 ? length : 0] = 0;
 	read_command(&process);
-	process.threads = planned_threads(pid);
+	read_environment(&process);
+	read_batch(&process);
 	*out = process;
 	return 0;
 }

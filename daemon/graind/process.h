@@ -14,10 +14,12 @@ struct process {
 	gid_t gid;
 	bool one_user;	  /* real, effective and saved ids agree and /proc/PID belongs to that user */
 	bool leader;	  /* of its thread group */
+	bool opted_out;	  /* GRAIND_OFF=1 is in its environment: its user does not want it profiled */
 	bool dead;	  /* only its exit status is left */
 	uint32_t threads; /* that its OpenMP runtime will use, as far as its environment tells */
 	char exe[4096];	  /* as the process sees it; "" for kernel threads */
 	char cmd[4096];	  /* arguments joined by spaces, cut */
+	char batch[160];  /* cgroup_name__text() */
 };
 
 /* -ESRCH no such process, -EACCES not permitted. */

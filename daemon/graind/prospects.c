@@ -78,6 +78,7 @@ void prospects__look(struct prospects *prospects, pid_t pid, const char *runtime
 		prospect__free(prospect);
 		return;
 	}
+	prospect->profile = policy__decide(&prospect->process);
 	for (size_t i = 0; i < prospect->modules.count && i < OPEN_FILES; i++)
 		module_table__open(&prospect->modules, &prospect->modules.modules[i], pid);
 	if (prospects->count == MAX_PROSPECTS)

@@ -8,6 +8,7 @@
 #define GRAIND_PROSPECTS_H
 
 #include "daemon/graind/modules.h"
+#include "daemon/graind/policy.h"
 #include "daemon/graind/process.h"
 
 struct prospect {
@@ -15,6 +16,7 @@ struct prospect {
 	struct module_table modules;
 	const char *runtime; /* of attach__name() */
 	bool late;	     /* the runtime was there before its probes */
+	enum policy_profile profile;
 	int pidfd;
 };
 

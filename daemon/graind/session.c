@@ -7,8 +7,10 @@
 #include "daemon/graind/drain.h"
 #include "daemon/graind/job.h"
 #include "daemon/graind/log.h"
+#include "daemon/graind/policy.h"
 #include "daemon/graind/program_bodies.h"
 #include "daemon/graind/prospects.h"
+#include "daemon/graind/refusals.h"
 #include "daemon/graind/watch.h"
 
 #include <ctype.h>
@@ -26,7 +28,6 @@
 #define MAX_MEMBERS 60
 #define MAX_FILES 32
 #define SYMBOLIZE_SECONDS 30
-#define REFUSED 256
 #define SHORT_NAP_NS 500000
 #define LONG_NAP_NS 16000000
 #define BUSY_EVENTS 64
@@ -63,9 +64,8 @@ struct session {
 	size_t executed_at;
 	struct member members[MAX_MEMBERS];
 	size_t member_count;
-	pid_t refused[REFUSED]; /* processes that got no job, so that each is tried once */
-	size_t refused_at;
-	uint64_t foreign; /* events of processes without a job */
+	struct refusals refusals; /* processes that got no job, so that each is tried once */
+	uint64_t foreign;	  /* events of processes without a job */
 };
 
 /* ---- which files are probed ------------------------------------------- */
@@ -185,8 +185,19 @@ static const char *look_at(const struct session *session, pid_t pid, const struc
 	return name;
 }
 
-static bool open_member(struct session *session, struct member *member, pid_t pid)
+/* Whether the session is to record it. */
+static bool is_wanted(const struct session *session, const struct process *process,
+		      enum policy_profile profile)
 {
+	if (process->opted_out)
+		return false;
+	return session->job->by_policy ? profile == POLICY_ALWAYS : profile != POLICY_OFF;
+}
+
+/* *by_policy: it is not to be recorded. */
+static bool open_member(struct session *session, struct member *member, pid_t pid, bool *by_policy)
+{
+	enum policy_profile profile = POLICY_ON_REQUEST;
 	const struct executed *executed = find_executed(session, pid);
 	struct recorder_capture about = {
 		.source = "uprobes",
@@ -200,6 +211,8 @@ static bool open_member(struct session *session, struct member *member, pid_t pi
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	int error = pidfd < 0 || !process ? -1 : process__read(pid, process);
 
+	if (!error && !process->dead)
+		profile = policy__decide(process);
 	attach__describe(session->capture, &about);
 	about.runtime = begun.runtime = look_at(session, pid, executed, &about.late);
 	if (prospect && process && (error || process->dead)) {
@@ -210,14 +223,19 @@ static bool open_member(struct session *session, struct member *member, pid_t pi
 			close(pidfd);
 		pidfd = prospect->pidfd;
 		prospect->pidfd = -1;
+		profile = prospect->profile;
 		error = 0;
 	}
+	*by_policy = !error && !is_wanted(session, process, profile);
+	if (*by_policy)
+		error = -1;
 	if (!error)
 		error = job__enter(session->job->jobs, process, pid, executed ? executed->parent_job : 0,
 				   &member->job, &failure);
 	if (error) {
-		log__line(LOG_WARNING, "job %llu: process %d is not recorded: %s",
-			  (unsigned long long)session->job->number, (int)pid, failure.text);
+		if (!*by_policy)
+			log__line(LOG_WARNING, "job %llu: process %d is not recorded: %s",
+				  (unsigned long long)session->job->number, (int)pid, failure.text);
 		if (pidfd >= 0)
 			close(pidfd);
 		prospect__free(prospect);
@@ -242,35 +260,30 @@ static bool open_member(struct session *session, struct member *member, pid_t pi
 	return true;
 }
 
-static void refuse(struct session *session, pid_t pid)
-{
-	session->refused[session->refused_at++ % REFUSED] = pid;
-}
-
 static struct member *find_member(struct session *session, pid_t pid, uint64_t time_ns)
 {
 	const struct executed *executed;
 	struct member *member;
+	bool by_policy = false;
 
 	for (size_t i = 0; i < session->member_count; i++) {
 		if (session->members[i].job->process.pid == pid && time_ns < session->members[i].until_ns)
 			return &session->members[i];
 	}
-	for (size_t i = 0; i < REFUSED; i++) {
-		if (session->refused[i] == pid)
-			return NULL;
-	}
+	if (refusals__has(&session->refusals, pid))
+		return NULL;
 	/* What is left of a program that is gone: nobody knows what its addresses mean. */
 	executed = find_executed(session, pid);
 	if (executed && time_ns < executed->time_ns)
 		return NULL;
 	member = &session->members[session->member_count];
 	*member = (struct member){.until_ns = UINT64_MAX};
-	if (pid != getpid() && session->member_count < MAX_MEMBERS && open_member(session, member, pid)) {
+	if (pid != getpid() && session->member_count < MAX_MEMBERS &&
+	    open_member(session, member, pid, &by_policy)) {
 		session->member_count++;
 		return member;
 	}
-	refuse(session, pid);
+	refusals__add(&session->refusals, pid, by_policy);
 	return NULL;
 }
 
@@ -398,10 +411,7 @@ static void on_exec(struct session *session, const struct watch_event *event)
 		member->until_ns = event->time_ns;
 		executed->parent_job = member->job->number;
 	}
-	for (size_t i = 0; i < REFUSED; i++) {
-		if (session->refused[i] == event->pid)
-			session->refused[i] = 0;
-	}
+	refusals__forget(&session->refusals, event->pid);
 }
 
 /* Programs that were executed, and files that a process was the first to map. */
@@ -432,6 +442,7 @@ static long drain(struct session *session)
 	struct timespec ignored;
 	long got;
 
+	refusals__follow(&session->refusals, policy__generation());
 	follow(session);
 	for (size_t i = 0; i < before; i++) {
 		reasons[i] = member_reason(&session->members[i]);
@@ -448,7 +459,7 @@ static long drain(struct session *session)
 			continue;
 		/* A process that was detached from goes on, but not as another job. */
 		if (reasons[i - 1] != JOB_EXIT && reasons[i - 1] != JOB_EXEC)
-			refuse(session, session->members[i - 1].job->process.pid);
+			refusals__add(&session->refusals, session->members[i - 1].job->process.pid, false);
 		close_member(session, i - 1, reasons[i - 1]);
 	}
 	return got;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/tree.h"
 #include "daemon/graind/log.h"
+#include "daemon/graind/policy.h"
 #include "daemon/graind/shim_server.h"
 
 #include <errno.h>
@@ -13,6 +14,8 @@
 
 static const char not_used[] = "the process ended without having used an OpenMP runtime (libgomp, libomp)";
 static const char not_used_yet[] = "the process had not used an OpenMP runtime (libgomp, libomp) until then";
+static const char forbidden[] =
+	"the process has executed a program that must not be profiled; grainctl status shows the rules";
 static const char not_come[] =
 	"the process did not come by itself: grainctl attach --fast puts libgrainshim.so into it";
 
@@ -117,6 +120,8 @@ static void on_exec(struct tree *tree, const struct watch_event *event)
 	target->since_ns = event->time_ns;
 	target->look = true;
 	process__read(target->pid, target->process);
+	target->forbidden = tree->uid != 0 && policy__decide(target->process) == POLICY_OFF;
+	target->refused |= target->forbidden;
 	if (target->leader_gone && !target->refused) {
 		if (capture__renew_process(tree->capture, target->pid, &err) != 0)
 			target->refused = true;
@@ -166,7 +171,8 @@ static void settle(struct tree *tree, struct target *target)
 		return;
 	if (!previous->recorder || recorder__counts(previous->recorder)->events == 0) {
 		if (target->refused) {
-			member__close(previous, JOB_EXIT, tree->capture, not_used);
+			member__close(previous, JOB_EXIT, tree->capture,
+				      target->forbidden ? forbidden : not_used);
 			return;
 		}
 		previous->until_ns = UINT64_MAX;

@@ -34,6 +34,7 @@ struct target {
 	bool unseen;		 /* it had ended by then */
 	bool look;		 /* its mappings have changed */
 	bool refused;		 /* it gets no job */
+	bool forbidden;		 /* by the policy */
 	bool by_itself;		 /* it records from inside */
 	bool wants_probes;	 /* its libomp does not */
 	bool probed;		 /* a runtime is that it has mapped, for its own sake */

@@ -5,6 +5,8 @@
 . "$(dirname "$0")/root_lib.sh"
 chmod 755 "$T"
 export GRAIND_CONFIG=$T/graind.conf OMP_NUM_THREADS=2
+# json, as often as here, by an interpreter that starts fast.
+json() { /usr/bin/python3 -c 'import json,sys; d=json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }
 cp "$B/tests/omp/loop_forever" "$T/allowed"; cp "$B/tests/omp/loop_forever" "$T/forbidden"; chmod 755 "$T/allowed" "$T/forbidden"
 touch "$T/nobody"; chown 65534 "$T/nobody"
 NOBODY=(setpriv --reuid=65534 --regid=65534 --clear-groups)
@@ -64,5 +66,87 @@ nobody_asks POST /v1/jobs "{\"pid\":$A}"
 is "the new rules hold" "$CODE" 403
 nobody_asks POST /v1/jobs "{\"pid\":$F}"
 is "and the old ones do not" "$CODE" 201
+nobody_asks POST "/v1/jobs/$(json "d['job']" <<<"$BODY")/detach"
+for p in "$A" "$F"; do kill "$p"; done
+
+# --- always, and never ---------------------------------------------------------
+# job_of PID: number and state of its jobs, of all users'.
+job_of() { root_asks GET '/v1/jobs?all=1'; json "[(j['state'], j['uid']) for j in d['jobs'] if j['pid'] == $1]" <<<"$BODY"; }
+session() { root_asks GET /v1/jobs; json "len([j for j in d['jobs'] if j['pid'] == 0])" <<<"$BODY"; }
+wait_for() { local i; for i in $(seq 100); do [ "$($1 $2)" = "$3" ] && return; sleep 0.1; done; }
+is "no session without need" "$(session)" 0
+nobody_runs allowed; EARLY=$P
+settings "rule {" "  exe = \"*/forbidden\"" "  profile = off" "}" "rule {" "  user = nobody" "  profile = always" "}"
+reload
+wait_for session "" 1
+is "always: a session begins by itself" "$(session)" 1
+nobody_runs allowed; A=$P
+nobody_runs forbidden; F=$P
+GRAIND_OFF=1 nobody_runs allowed; OPTED=$P
+"$T/allowed" 90000 /dev/null >/dev/null & R=$!; PIDS+=("$R")
+wait_for job_of "$A" "[('running', 65534)]"; wait_for job_of "$EARLY" "[('running', 65534)]"
+is "what begins gets a job" "$(job_of "$A")" "[('running', 65534)]"
+is "what ran already, too" "$(job_of "$EARLY")" "[('running', 65534)]"
+is "what is off does not" "$(job_of "$F")" "[]"
+is "nor who opts out" "$(job_of "$OPTED")" "[]"
+is "nor other users" "$(job_of "$R")" "[]"
+nobody_asks GET /v1/jobs
+is "its owner sees the job, and not the session" "$(json "sorted(j['pid'] for j in d['jobs'])" <<<"$BODY")" "[$(printf '%s\n' "$A" "$EARLY" | sort -n | paste -sd, | sed 's/,/, /')]"
+kill "$A"; wait_for job_of "$A" "[('finished', 65534)]"
+is "which ends with the process" "$(job_of "$A")" "[('finished', 65534)]"
+settings "rule {" "  exe = \"*/forbidden\"" "  user = 4711" "  profile = off" "}" "rule {" "  user = nobody" "  profile = always" "}"
+reload
+wait_for job_of "$F" "[('running', 65534)]"
+is "a process that is allowed from now on gets a job" "$(job_of "$F")" "[('running', 65534)]"
+is "jobs that ran go on" "$(job_of "$EARLY")" "[('running', 65534)]"
+settings "rule {" "  exe = \"*/forbidden\"" "  profile = off" "}"
+reload
+wait_for session "" 0
+is "without such a rule the session ends" "$(session)" 0
+for p in "$EARLY" "$F"; do kill "$p"; done
+root_asks POST /v1/jobs '{"all":true}'; S=$(json "d['job']" <<<"$BODY")
+nobody_runs forbidden; F=$P
+nobody_runs allowed; A=$P
+wait_for job_of "$A" "[('running', 65534)]"
+is "root's session records what is on request" "$(job_of "$A")" "[('running', 65534)]"
+is "leaves out what is off" "$(job_of "$F")" "[]"
+is "and who opts out" "$(job_of "$OPTED")" "[]"
+nobody_asks POST /v1/jobs "{\"pid\":$OPTED}"
+is "unless it is asked for" "$CODE $(json "d['notes'][0][:24]" <<<"$BODY")" "201 GRAIND_OFF is set in the"
+nobody_asks POST "/v1/jobs/$(json "d['job']" <<<"$BODY")/detach"
+root_asks POST "/v1/jobs/$S/detach"
+for p in "$A" "$F" "$OPTED" "$R"; do kill "$p"; done
+
+# --- a program that may not be recorded comes from one that may -------------------
+"${NOBODY[@]}" sh -c 'until [ -e "$1" ]; do sleep 0.05; done; exec "$0" 90000 /dev/null' "$T/forbidden" "$T/go" >/dev/null & P=$!; PIDS+=("$P")
+sleep 0.3
+nobody_asks POST /v1/jobs "{\"pid\":$P}"; J=$(json "d['job'], d['state']" <<<"$BODY")
+touch "$T/go"; sleep 0.7
+nobody_asks GET "/v1/jobs/${J//[^0-9]/}"
+is "after exec" "$(json "d['state'], d['events'], d['error'][:60]" <<<"$BODY")" "('failed', 0, 'the process has executed a program that must not be profiled')"
+kill "$P"
+
+# --- what the cgroup says --------------------------------------------------------
+G=$(find /sys/fs/cgroup -maxdepth 1 -name freezer)
+[ -n "$G" ] || G=/sys/fs/cgroup
+if mkdir -p "$G/slurm/uid_65534/job_4711/step_0" 2>/dev/null; then
+	nobody_runs allowed; A=$P
+	echo "$A" >"$G/slurm/uid_65534/job_4711/step_0/cgroup.procs"
+	nobody_asks POST /v1/jobs "{\"pid\":$A}"; J=$(json "d['job']" <<<"$BODY")
+	is "a job of Slurm has its name" "$(json "d['batch']" <<<"$BODY")" slurm:4711.0
+	sleep 0.3
+	nobody_asks POST "/v1/jobs/$J/detach"
+	is "when it has ended, too" "$(json "d['batch']" <<<"$BODY")" slurm:4711.0
+	nobody_asks GET "/v1/jobs/$J/summary"
+	is "and its summary" "$(json "d['batch'], d['pid'] == $A" <<<"$BODY")" "('slurm:4711.0', True)"
+	settings "rule {" "  cgroup = \"/slurm/*\"" "  profile = off" "}"
+	reload
+	nobody_asks POST /v1/jobs "{\"pid\":$A}"
+	is "off by cgroup" "$CODE" 403
+	kill "$A"; wait "$A" 2>/dev/null
+	for d in "$G/slurm/uid_65534/job_4711/step_0" "$G/slurm/uid_65534/job_4711" "$G/slurm/uid_65534" "$G/slurm"; do rmdir "$d" 2>/dev/null; done
+else
+	skip "names by cgroup" "cgroups cannot be made here"
+fi
 stop_graind
 is "ends properly" "$GRAIND_STATUS" 0

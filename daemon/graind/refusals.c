@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/graind/refusals.h"
+
+void refusals__add(struct refusals *refusals, pid_t pid, bool by_policy)
+{
+	size_t at = refusals->next++ % REFUSALS_MOST;
+
+	refusals->list[at].pid = pid;
+	refusals->list[at].by_policy = by_policy;
+}
+
+bool refusals__has(const struct refusals *refusals, pid_t pid)
+{
+	for (size_t i = 0; i < REFUSALS_MOST; i++)
+		if (refusals->list[i].pid == pid)
+			return true;
+	return false;
+}
+
+void refusals__forget(struct refusals *refusals, pid_t pid)
+{
+	for (size_t i = 0; i < REFUSALS_MOST; i++)
+		if (refusals->list[i].pid == pid)
+			refusals->list[i].pid = 0;
+}
+
+void refusals__follow(struct refusals *refusals, unsigned int generation)
+{
+	for (size_t i = 0; refusals->policy != generation && i < REFUSALS_MOST; i++)
+		if (refusals->list[i].by_policy)
+			refusals->list[i].pid = 0;
+	refusals->policy = generation;
+}
