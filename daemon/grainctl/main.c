@@ -61,15 +61,18 @@ static const char doc[] =
 	"  doctor               what this machine allows; where its libgomp is probed\n"
 	"  status               is graind running, and as what\n"
 	"  delete JOB           remove a finished job and all that was recorded\n"
+	"  help VERB            the same as VERB --help\n"
 	"\n"
 	"Examples:\n"
 	"  sudo grainctl run -- ./fib 38 12\n"
 	"  grainctl summary 1\n"
 	"  grainctl report 1 -o fib.svg\n"
-	"  grainctl run --help\n"
+	"  grainctl help run\n"
 	"\n"
 	"The environment's GRAIND_SOCKET and GRAIND_STATE_DIR stand for these options.\n"
 	"Exit status: 0 done, 1 failed, 2 wrong usage, 3 not permitted; run passes on its program's.";
+
+static char program[] = "grainctl";
 
 /* The one whose options are parsed: verbs have --color, too. */
 static struct ctl *parsed;
@@ -201,10 +204,39 @@ uint64_t ctl__parse_job(const struct argp_state *state, const char *text)
 	return job;
 }
 
+static int run_verb(struct ctl *ctl, int argc, char **argv);
+
+static const struct argp argp = {options, parse_option, "VERB ...", doc, NULL, NULL, NULL};
+
+static void print_version(FILE *stream, struct argp_state *state)
+{
+	(void)state;
+	fprintf(stream, "grainctl %s\n", GRAIND_VERSION);
+}
+
+/* help VERB is VERB --help, which ends the process. */
+static int help(struct ctl *ctl, int argc, char **argv)
+{
+	static char option[] = "--help";
+	char *asked[] = {NULL, option, NULL};
+
+	if (argc > 2)
+		return ctl__fail(ctl, CTL_USAGE, "help tells of one verb at a time, not of '%s'", argv[2]);
+	if (argc < 2 || !strcmp(argv[1], option) || !strcmp(argv[1], "help")) {
+		asked[0] = program;
+		argp_program_version_hook = print_version;
+		argp_parse(&argp, 2, asked, 0, NULL, NULL);
+	}
+	asked[0] = argv[1];
+	return run_verb(ctl, 2, asked);
+}
+
 static int run_verb(struct ctl *ctl, int argc, char **argv)
 {
 	const char *name = argv[0];
 
+	if (!strcmp(name, "help"))
+		return help(ctl, argc, argv);
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
 		if (!strcmp(name, verbs[i].name)) {
 			ctl->verb = verbs[i].name;
@@ -237,23 +269,15 @@ static void choose_places(struct ctl *ctl)
 		ctl->state_dir = DEFAULT_STATE_DIR;
 }
 
-static void print_version(FILE *stream, struct argp_state *state)
-{
-	(void)state;
-	fprintf(stream, "grainctl %s\n", GRAIND_VERSION);
-}
-
 int main(int argc, char **argv)
 {
-	const struct argp argp = {options, parse_option, "VERB ...", doc, NULL, NULL, NULL};
 	struct ctl ctl = {0};
 	struct arguments arguments = {.ctl = &ctl};
-	static char name[] = "grainctl";
 	int status;
 
 	/* Messages start with it, however the program was called. */
 	if (argc > 0)
-		argv[0] = name;
+		argv[0] = program;
 	parsed = &ctl;
 	ctl.colour = want_colour("auto");
 	argp_err_exit_status = CTL_USAGE;
