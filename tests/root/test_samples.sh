@@ -31,7 +31,7 @@ sampled()
 shares()
 {
 	python3 - "$1" "$T/$1" "$source" <<'PY'
-import json, math, sys
+import json, math, os, sys
 name, base, source = sys.argv[1:]
 truth = json.load(open(base + ".out"))
 s = json.load(open(base + ".summary"))["sampling"]
@@ -57,7 +57,10 @@ def of(part, function):
 
 
 seconds = sum(truth.values())
-check("about as many samples as there were seconds, %d" % s["samples"], 0.7 < s["samples"] / s["hz"] / seconds < 1.5, (s["hz"], seconds))
+if os.environ.get("FEW"):
+    print("skip - %s: as many samples as there were seconds: what emulates this machine is late with its timers" % name)
+else:
+    check("about as many samples as there were seconds, %d" % s["samples"], 0.7 < s["samples"] / s["hz"] / seconds < 1.5, (s["hz"], seconds))
 burns = [f for f in ("burn_much", "burn_little")]
 total = sum(of(s, f) for f in burns)
 close("burn_much of both", of(s, "burn_much"), total, truth["burn_much"], truth["burn_much"] + truth["burn_little"])

@@ -16,7 +16,7 @@ image=$V/root-$architecture.img
 PACKAGES=(base-files base-passwd bash coreutils dash debianutils diffutils findutils grep gzip hostname libc-bin mawk sed tar
 	util-linux mount login systemd systemd-sysv udev kmod
 	libgomp1 libomp5-14 libgfortran5 libbpf1 libelf1 libdw1 libcapstone4 libzstd1 zlib1g libdeflate0 libmicrohttpd12
-	libcurl4 libssl3 libjansson4 libsystemd0 libpapi7.0 libpfm4 libhwloc15 libgvc6 libopen-trace-format2-10 libnuma1 libncursesw6
+	libcurl4 libssl3 libjansson4 libsystemd0 libpapi7.0 libpfm4 libhwloc15 libgvc6 libopen-trace-format2-10 libnuma1 libncursesw6 libconfuse2
 	python3 binutils bpftool curl procps hwloc-nox numactl)
 
 made_of=$(cat "$0" "$HERE/graind-tests.service" | sha256sum)
