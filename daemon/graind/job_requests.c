@@ -18,6 +18,7 @@
 
 #define MAX_DURATION_S (100u * 365 * 86400)
 #define DETACH_WAIT_S 300
+#define REFUSALS_NS UINT64_C(10000000000)
 
 static int check_process(const struct job_request *request, struct process *process, int *pidfd,
 			 struct failure *failure)
@@ -97,6 +98,23 @@ static int find_counters(const struct job_request *request, const struct process
 	return counter_names__find(request->counters, process->uid, process->gid, *out, failure);
 }
 
+/*
+ * With the lock held. What is no fault of who asks is the operator's, too; one
+ * line in ten seconds, as whoever is refused may ask again at once.
+ */
+static void tell_refused(struct jobs *jobs, const struct job_request *request, const struct failure *failure)
+{
+	static uint64_t silent_until;
+	uint64_t now = job__now_ns();
+
+	metrics__refused(&jobs->metrics, failure->status);
+	if ((failure->status != 422 && failure->status < 500) || now < silent_until)
+		return;
+	silent_until = now + REFUSALS_NS;
+	log__line(failure->status == 422 ? LOG_INFO : LOG_WARNING, "user %u: no job for process %d: %s",
+		  (unsigned int)request->peer, (int)request->pid, failure->text);
+}
+
 int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **out, struct failure *failure)
 {
 	struct process *process = calloc(1, sizeof(*process));
@@ -133,7 +151,7 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 		if (pidfd >= 0)
 			close(pidfd);
 		pthread_mutex_lock(&jobs->lock);
-		metrics__refused(&jobs->metrics, failure->status);
+		tell_refused(jobs, request, failure);
 		pthread_mutex_unlock(&jobs->lock);
 		return error;
 	}
@@ -158,7 +176,7 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	error = await_start(job, out, failure);
 	refused = error && job->refused.status;
 	if (refused)
-		metrics__refused(&jobs->metrics, failure->status);
+		tell_refused(jobs, request, failure);
 	pthread_mutex_unlock(&jobs->lock);
 	if (refused) {
 		job_store__delete(jobs->store, job->number);

@@ -136,6 +136,29 @@ static void store_view(const struct job *job)
 			  (unsigned long long)job->number, strerror(-error));
 }
 
+/* Each job has two lines in the log: this one, and how it ended. */
+static void log_begin(const struct job_view *view)
+{
+	if (view->pid)
+		log__line(LOG_INFO, "job %llu of %s: process %d, %.300s", (unsigned long long)view->number,
+			  view->user, (int)view->pid, view->exe);
+	else
+		log__line(LOG_INFO, "job %llu of %s: a session", (unsigned long long)view->number,
+			  view->user);
+}
+
+static void log_end(const struct job_view *view)
+{
+	double seconds = view->end_ns > view->start_ns ? (double)(view->end_ns - view->start_ns) / 1e9 : 0;
+
+	log__line(view->lost || view->error[0] ? LOG_WARNING : LOG_INFO,
+		  "job %llu of %s: %s (%s) after %.1f s, %llu grains, %llu events, %llu lost%s%.300s",
+		  (unsigned long long)view->number, view->user, job_state__name(view->state),
+		  job_reason__name(view->reason), seconds, (unsigned long long)view->grains,
+		  (unsigned long long)view->events, (unsigned long long)view->lost,
+		  view->error[0] ? "; " : "", view->error);
+}
+
 void job__change(struct job *job, job_change_fn change, const void *ctx)
 {
 	enum job_state before;
@@ -145,6 +168,8 @@ void job__change(struct job *job, job_change_fn change, const void *ctx)
 	change(&job->view, ctx);
 	if (job->view.state != before) {
 		job->jobs->metrics.started += before == JOB_STARTING;
+		if (before == JOB_STARTING)
+			log_begin(&job->view);
 		store_view(job);
 		pthread_cond_broadcast(&job->jobs->changed);
 	}
@@ -329,6 +354,7 @@ void job__retire(struct job *job, job_change_fn change, const void *ctx)
 	change(&job->view, ctx);
 	store_view(job);
 	metrics__job_ended(&jobs->metrics, &job->view);
+	log_end(&job->view);
 	error = job_store__hand_over(job->dirfd, job->view.uid, job->process.gid);
 	if (error)
 		log__line(LOG_WARNING, "job %llu: cannot give it to user %u: %s",

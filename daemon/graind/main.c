@@ -393,7 +393,10 @@ int main(int argc, char **argv)
 			log__use_syslog();
 			background__up(daemon.report_fd);
 		}
+		log__line(LOG_INFO, "version " GRAIND_VERSION " listens at %s, jobs in %s", daemon.socket,
+			  job_store__path(daemon.store));
 		serve(&daemon, options.exit_when_idle);
+		log__line(LOG_INFO, "ends; jobs that are closed now: %zu", jobs__running(daemon.jobs));
 		sd_notify(0, "STOPPING=1");
 	}
 	tear_down(&daemon);
