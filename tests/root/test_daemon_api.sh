@@ -352,7 +352,7 @@ print(last)
 print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), os.path.exists(path))
 EOF
 is "systemd's socket, readiness, watchdog and end" \
-	"$(python3 "$T/manager.py" "$B/graind" "$STATE" "$T/given.sock" "$T/notify.sock" 2>&1 | tr '\n' ' ')" \
+	"$(python3 "$T/manager.py" "$B/graind" "$STATE" "$T/given.sock" "$T/notify.sock" 2>>"$T/log" | tr '\n' ' ')" \
 	"READY=1 True WATCHDOG=1 STOPPING=1 0 True "
 
 grep -E 'runtime error|AddressSanitizer|LeakSanitizer' "$T/log" >"$T/san"
