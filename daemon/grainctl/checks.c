@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/grainctl/checks.h"
 #include "daemon/grainctl/server.h"
+#include "daemon/grainctl/shim.h"
 #include "uprobes/capture.h"
 
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -23,6 +25,12 @@ static void set(struct check *check, const char *name, enum check_result result,
 	check->result = result;
 	snprintf(check->detail, sizeof(check->detail), "%.300s", detail);
 	snprintf(check->advice, sizeof(check->advice), "%.300s", advice);
+	check->command[0] = 0;
+}
+
+static void mend(struct check *check, const char *command)
+{
+	snprintf(check->command, sizeof(check->command), "%s", command);
 }
 
 /* First line of a small file, "" when it cannot be read. */
@@ -62,6 +70,8 @@ static void check_kernel(struct check *check)
 	else
 		set(check, "kernel", CHECK_NO, detail,
 		    "graind needs Linux 5.15 or newer (probes with cookies)");
+	if (check->result != CHECK_YES)
+		mend__new_kernel(check->command);
 }
 
 static void check_btf(struct check *check)
@@ -71,6 +81,8 @@ static void check_btf(struct check *check)
 	else
 		set(check, "kernel types", CHECK_NO, "no /sys/kernel/btf/vmlinux",
 		    "use a kernel built with CONFIG_DEBUG_INFO_BTF=y, as distributions' are");
+	if (check->result != CHECK_YES)
+		mend__new_kernel(check->command);
 }
 
 static uint64_t effective_capabilities(void)
@@ -108,7 +120,10 @@ static void check_capabilities(struct check *check)
 
 		snprintf(detail, sizeof(detail), "you lack %s", missing);
 		set(check, "capabilities", CHECK_LIMITED, detail,
-		    "ask graind for your own processes, or run as root for a private graind");
+		    "not needed where graind runs: it has them, and you ask it for your own processes; "
+		    "without, "
+		    "root has a private graind");
+		mend(check, "sudo grainctl run -- CMD");
 	} else {
 		set(check, "capabilities", CHECK_YES,
 		    "CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH", "");
@@ -131,6 +146,8 @@ static void check_multi(struct check *check)
 		set(check, "uprobe_multi", version >= 6006 ? CHECK_YES : CHECK_LIMITED, detail,
 		    version >= 6006 ? ""
 				    : "Linux 6.6 attaches in milliseconds; older kernels use perf events");
+		if (version < 6006)
+			mend__new_kernel(check->command);
 		return;
 	}
 	result = capture__open(&opts, &capture, &error);
@@ -140,14 +157,20 @@ static void check_multi(struct check *check)
 		snprintf(detail, sizeof(detail), "tried: %.300s",
 			 error.text[0] ? error.text : strerror(-result));
 		set(check, "uprobe_multi", CHECK_LIMITED, detail,
-		    version >= 6006 ? ""
+		    version >= 6006 ? "the kernel has it, but does not let this user try it"
 				    : "Linux 6.6 attaches in milliseconds; older kernels use perf events");
+		if (version < 6006)
+			mend__new_kernel(check->command);
+		else
+			mend__start_graind(check->command);
 	}
 	capture__free(capture);
 }
 
 static void check_perf_uprobes(struct check *check)
 {
+	char release[65];
+	bool needed = kernel_version(release) < 6006;
 	bool admin = effective_capabilities() >> CAP_SYS_ADMIN & 1;
 
 	if (access("/sys/bus/event_source/devices/uprobe/type", R_OK) < 0)
@@ -160,6 +183,12 @@ static void check_perf_uprobes(struct check *check)
 	else
 		set(check, "perf uprobes", CHECK_YES,
 		    "there (slow to detach; used where uprobe_multi is missing)", "");
+	if (check->result == CHECK_YES || !needed)
+		return;
+	if (access("/sys/bus/event_source/devices/uprobe/type", R_OK) < 0)
+		mend__new_kernel(check->command);
+	else
+		mend__perf_uprobes(check->command);
 }
 
 static void check_memory(struct check *check)
@@ -182,7 +211,9 @@ static void check_memory(struct check *check)
 		set(check, "ring memory", CHECK_YES, detail, "");
 	else
 		set(check, "ring memory", CHECK_LIMITED, detail,
-		    "free memory, or profile fewer jobs at a time");
+		    "free memory, or profile fewer jobs at a time; this shows them");
+	if (check->result != CHECK_YES)
+		mend(check, "grainctl top");
 }
 
 static void check_paranoid(struct check *check)
@@ -198,7 +229,9 @@ static void check_paranoid(struct check *check)
 		set(check, "perf events", CHECK_YES, detail, "");
 	else
 		set(check, "perf events", CHECK_LIMITED, detail,
-		    "graind has its own capabilities; yourself: sysctl kernel.perf_event_paranoid=1");
+		    "graind has its own capabilities; only for what you run without it");
+	if (check->result != CHECK_YES)
+		mend(check, "sudo sysctl kernel.perf_event_paranoid=1");
 }
 
 static void check_pmu(struct check *check)
@@ -208,6 +241,7 @@ static void check_pmu(struct check *check)
 					    .config = PERF_COUNT_HW_CPU_CYCLES,
 					    .exclude_kernel = 1,
 					    .exclude_hv = 1};
+	bool denied;
 	long fd = syscall(SYS_perf_event_open, &attribute, 0, -1, -1, 0);
 	char detail[160];
 
@@ -216,11 +250,15 @@ static void check_pmu(struct check *check)
 		set(check, "hardware counters", CHECK_YES, "a cycle counter can be read", "");
 		return;
 	}
+	denied = errno == EACCES || errno == EPERM;
 	snprintf(detail, sizeof(detail), "no cycle counter: %s", strerror(errno));
 	set(check, "hardware counters", CHECK_LIMITED, detail,
-	    errno == EACCES || errno == EPERM
-		    ? "lower kernel.perf_event_paranoid"
-		    : "metrics from counters stay absent; in a virtual machine ask for a virtual PMU");
+	    denied ? "this user may not read it"
+		   : "metrics from counters stay absent; a virtual machine has some if its host starts it "
+		     "so, as "
+		     "QEMU does with -cpu host,pmu=on");
+	if (denied)
+		mend(check, "sudo sysctl kernel.perf_event_paranoid=1");
 }
 
 static void check_numa(struct check *check)
@@ -250,6 +288,8 @@ static void check_pages(struct check *check)
 	else
 		set(check, "page placement", CHECK_NO, strerror(errno),
 		    "where memory is stays absent; use a kernel with CONFIG_NUMA and CONFIG_MIGRATION");
+	if (check->result != CHECK_YES)
+		mend__new_kernel(check->command);
 }
 
 static void check_graind(const struct ctl *ctl, struct check *check)
@@ -269,10 +309,48 @@ static void check_graind(const struct ctl *ctl, struct check *check)
 		if (advice)
 			*advice = 0;
 		set(check, "graind", CHECK_LIMITED, why,
-		    geteuid() == 0 ? "systemctl start graind; without it run and attach start a private one"
-				   : "ask an administrator to: systemctl start graind");
+		    geteuid() == 0 ? "without it run and attach start a private one"
+				   : "without it only root can profile; an administrator starts it");
+		mend__start_graind(check->command);
 	}
 	json_decref(answer);
+}
+
+static void check_fast(const struct ctl *ctl, struct check *check)
+{
+	char library[4400], where[128], why[512];
+
+	if (shim__find(ctl->socket, library, where, why) == 0) {
+		set(check, "recording inside", CHECK_YES, "libgrainshim.so is there, for --fast", "");
+	} else {
+		set(check, "recording inside", CHECK_LIMITED, why,
+		    "only --fast needs it; it comes with grainctl");
+		mend(check, "sudo make install");
+	}
+}
+
+/* Traces grow by tens of megabytes a second at worst. */
+static void check_disk(const struct ctl *ctl, struct check *check)
+{
+	struct statvfs disk;
+	char detail[320];
+	double free_gb;
+
+	if (statvfs(ctl->state_dir, &disk) < 0) {
+		snprintf(detail, sizeof(detail), "%.200s: %s", ctl->state_dir, strerror(errno));
+		set(check, "state directory", CHECK_LIMITED, detail, "graind makes it when it starts");
+		mend__start_graind(check->command);
+		return;
+	}
+	free_gb = (double)disk.f_bavail * (double)disk.f_frsize / 1e9;
+	snprintf(detail, sizeof(detail), "%.200s has %.1f GB free", ctl->state_dir, free_gb);
+	if (free_gb >= 1) {
+		set(check, "state directory", CHECK_YES, detail, "");
+	} else {
+		set(check, "state directory", free_gb >= 0.05 ? CHECK_LIMITED : CHECK_NO, detail,
+		    "delete jobs that nobody needs any more");
+		mend(check, "grainctl jobs --all; grainctl delete JOB");
+	}
 }
 
 size_t checks__run(const struct ctl *ctl, struct check out[CHECKS_MAX])
@@ -285,6 +363,8 @@ size_t checks__run(const struct ctl *ctl, struct check out[CHECKS_MAX])
 	check_perf_uprobes(&out[count++]);
 	check_capabilities(&out[count++]);
 	check_graind(ctl, &out[count++]);
+	check_disk(ctl, &out[count++]);
+	check_fast(ctl, &out[count++]);
 	check_memory(&out[count++]);
 	check_paranoid(&out[count++]);
 	check_pmu(&out[count++]);

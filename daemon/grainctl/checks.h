@@ -4,6 +4,7 @@
 #define GRAINCTL_CHECKS_H
 
 #include "daemon/grainctl/ctl.h"
+#include "daemon/grainctl/mend.h"
 
 enum check_result { CHECK_YES, CHECK_NO, CHECK_LIMITED };
 
@@ -11,7 +12,8 @@ struct check {
 	const char *name; /* "kernel", "btf", ... */
 	enum check_result result;
 	char detail[320];
-	char advice[320]; /* what to do; "" when all is well */
+	char advice[320];	/* what it means or what to do; "" when all is well */
+	char command[MEND_MAX]; /* that mends it; "" where none can or need */
 };
 
 #define CHECKS_MAX 16

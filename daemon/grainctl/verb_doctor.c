@@ -64,6 +64,16 @@ static void print_wrapped(const char *text, size_t indent, size_t width, bool fi
 	}
 }
 
+static void print_command(const char *command)
+{
+	for (const char *line = command; *line;) {
+		size_t bytes = strcspn(line, "\n");
+
+		printf("%s%.*s\n", line == command ? "    $ " : "    ", (int)bytes, line);
+		line += bytes + (line[bytes] != 0);
+	}
+}
+
 static void print_checks(const struct ctl *ctl, const struct check *checks, size_t count)
 {
 	unsigned columns = text__columns();
@@ -80,6 +90,7 @@ static void print_checks(const struct ctl *ctl, const struct check *checks, size
 			snprintf(text, sizeof(text), "-> %.300s", checks[i].advice);
 			print_wrapped(text, 27, columns, true);
 		}
+		print_command(checks[i].command);
 	}
 }
 
@@ -197,9 +208,10 @@ static void print_json(const struct check *checks, size_t count, const struct pr
 	json_t *all;
 
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name", checks[i].name,
-						      "result", result_names[checks[i].result], "detail",
-						      checks[i].detail, "advice", checks[i].advice));
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:s, s:s, s:s}", "name", checks[i].name, "result",
+						result_names[checks[i].result], "detail", checks[i].detail,
+						"advice", checks[i].advice, "command", checks[i].command));
 	all = json_pack("{s:o, s:o}", "checks", list, "plan", plan ? plan_json(plan) : json_null());
 	if (all && !plan)
 		json_object_set_new(all, "why_no_plan", json_string(why));
@@ -254,7 +266,7 @@ int verb__doctor(struct ctl *ctl, int argc, char **argv)
 	struct uprobes_error error = {""};
 	struct check checks[CHECKS_MAX];
 	struct probe_plan *plan = NULL;
-	char path[PATH_MAX] = "";
+	char path[PATH_MAX] = "", command[MEND_MAX];
 	size_t count;
 	int result;
 
@@ -275,6 +287,8 @@ int verb__doctor(struct ctl *ctl, int argc, char **argv)
 		} else if (!options.runtime) {
 			printf("%-18s %-7s ", "OpenMP runtime", "no");
 			print_wrapped(error.text, 27, text__columns(), false);
+			mend__install_libgomp(command);
+			print_command(command);
 		}
 	}
 	probe_plan__free(plan);

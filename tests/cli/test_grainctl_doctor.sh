@@ -8,7 +8,7 @@ cd "$T" || exit 1
 
 "$ctl" doctor >text 2>err
 is "doctor succeeds and says nothing else" "$? $(cat err)" "0 "
-for word in "kernel types" uprobe_multi capabilities graind "ring memory" "perf events" "hardware counters" NUMA "page placement"; do
+for word in "kernel types" uprobe_multi capabilities graind "ring memory" "perf events" "hardware counters" NUMA "page placement" "state directory" "recording inside"; do
 	check "it tells about $word" grep -q "^$word  *\(yes\|no\|limited\) " text
 done
 check "the kernel's version is told" grep -q "^kernel .*$(uname -r)" text
@@ -20,6 +20,25 @@ is "no colours in a pipe" "$(grep -c $'\033' text)" "0"
 check "colours when asked for" grep -q $'\033\[' <("$ctl" --color=always doctor)
 is "every limit says what to do or why it is no matter" \
 	"$(awk '/^[a-zA-Z].* (no|limited) /{ if (open) print open; open=$0; next } /->/{ open="" } /^$/{ exit }' text)" ""
+
+# What is missing has a command that a shell understands; what no command mends says so in words.
+"$ctl" doctor --json >checks.json
+json '"\n".join(c["name"] for c in d["checks"] if c["result"] == "no" and not c["command"])' <checks.json >bare
+is "each no has a command" "$(cat bare)" ""
+is "nobody runs here: how to start graind" "$(json '[c["command"].split()[0] for c in d["checks"] if c["name"] == "graind"]' <checks.json)" "['sudo']"
+check "the text shows it" grep -q '^    \$ sudo .*graind' text
+# As a user without rights in a state directory that cannot be: more is missing.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	chmod 755 "$T" && cp "$ctl" "$T/grainctl" && chmod 755 "$T/grainctl"
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$T/grainctl" --state-dir "$T/nowhere" doctor --json >user.json
+	json '[c["name"] for c in d["checks"] if c["result"] != "yes" and not c["command"] and c["name"] not in ("NUMA", "hardware counters", "perf uprobes")]' <user.json >bare
+	is "a user's missing pieces have commands" "$(cat bare)" "[]"
+	check "the missing library, too" grep -q 'make install' user.json
+else
+	skip "a user's missing pieces have commands" "no setpriv to drop root's rights with"
+fi
+json '"\n".join(c["command"] for c in d["checks"] if c["command"])' <checks.json >commands
+check "a shell understands them" bash -n commands
 
 "$ctl" doctor --json >doctor.json 2>err
 is "doctor --json" "$? $(cat err)" "0 "

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Command lines that mend what `doctor` finds missing, for this distribution. */
+#ifndef GRAINCTL_MEND_H
+#define GRAINCTL_MEND_H
+
+#include <stddef.h>
+
+#define MEND_MAX 256
+
+/* Each may have two lines; copied as it is, it runs. */
+void mend__new_kernel(char out[MEND_MAX]);
+void mend__install_libgomp(char out[MEND_MAX]);
+/* To have graind running: as the service where there is one. */
+void mend__start_graind(char out[MEND_MAX]);
+/* To give the service CAP_SYS_ADMIN, for kernels that want it for probes by perf events. */
+void mend__perf_uprobes(char out[MEND_MAX]);
+
+#endif
