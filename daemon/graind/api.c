@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* HTTP by libmicrohttpd: one thread a connection, so that requests may wait for jobs. */
 #include "daemon/graind/api.h"
+#include "daemon/graind/rate.h"
 #include "daemon/graind/routes.h"
 
 #include <errno.h>
@@ -15,9 +16,11 @@
 
 #define MAX_BODY (64u << 10)
 #define MAX_BODY_READ (1u << 20)
-#define MAX_CONNECTIONS 128
-#define MAX_CONNECTIONS_OF_A_USER 32
+#define MAX_CONNECTIONS 512
+#define MAX_CONNECTIONS_OF_A_USER 64
 #define IDLE_SECONDS 15
+/* Until a request is there as a whole. */
+#define REQUEST_NS (UINT64_C(30) * 1000000000)
 /* A browser that is shown a report may run and colour what is in it, and ask nobody for anything. */
 #define REPORT_POLICY                                                                                        \
 	"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "   \
@@ -33,6 +36,9 @@ struct peer {
 	uid_t uid;
 	bool known;
 	bool admin; /* root, or a member of the admin group: sees and controls every job */
+	int fd;
+	/* Under the lock. */
+	uint64_t since_ns; /* when it could send its request; 0: that is being answered */
 	struct peer *next;
 };
 
@@ -84,6 +90,29 @@ static bool is_admin(const struct api *api, int fd, const struct ucred *credenti
 	return false;
 }
 
+/* Whoever sends a byte now and then keeps others out; looked for when somebody comes. */
+static void drop_slow(struct api *api, uint64_t now)
+{
+	for (const struct peer *peer = api->peers; peer; peer = peer->next)
+		if (peer->since_ns && now - peer->since_ns > REQUEST_NS)
+			shutdown(peer->fd, SHUT_RDWR);
+}
+
+static void set_since(struct api *api, struct peer *peer, uint64_t since_ns)
+{
+	pthread_mutex_lock(&api->lock);
+	peer->since_ns = since_ns;
+	pthread_mutex_unlock(&api->lock);
+}
+
+static struct peer *peer_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
 static void add_peer(struct api *api, struct MHD_Connection *connection, void **context)
 {
 	struct peer *peer = calloc(1, sizeof(*peer));
@@ -101,7 +130,10 @@ static void add_peer(struct api *api, struct MHD_Connection *connection, void **
 		peer->known = true;
 		peer->admin = is_admin(api, fd, &credentials);
 	}
+	peer->fd = fd;
+	peer->since_ns = rate__now_ns();
 	pthread_mutex_lock(&api->lock);
+	drop_slow(api, peer->since_ns);
 	for (const struct peer *other = api->peers; other; other = other->next)
 		others += other->uid == peer->uid;
 	peer->next = api->peers;
@@ -204,8 +236,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 				  const char *method, const char *version, const char *data, size_t *size,
 				  void **request_context)
 {
-	const union MHD_ConnectionInfo *info;
-	const struct peer *peer;
+	struct peer *peer;
 	struct api *api = context;
 	struct body *body = *request_context;
 	struct answer answer = {.fd = -1};
@@ -226,13 +257,15 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 		*size = 0;
 		return MHD_YES;
 	}
-	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	peer = info ? info->socket_context : NULL;
+	peer = peer_of(connection);
 	if (!peer || !peer->known) {
 		answer__fail(&answer, 403, "cannot tell which user is asking");
+	} else if (!peer->admin && !rate__allows(peer->uid, rate__now_ns())) {
+		answer__fail(&answer, 429, "too many requests; ask less often");
 	} else if (body->too_large) {
 		answer__fail(&answer, 413, "the request's body is larger than 64 KiB");
 	} else {
+		set_since(api, peer, 0);
 		request.peer = peer->admin ? 0 : peer->uid;
 		request.body = body->data ? body->data : "";
 		request.body_size = body->size;
@@ -248,8 +281,11 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
 			 enum MHD_RequestTerminationCode how)
 {
 	struct body *body = *request_context;
+	struct peer *peer = peer_of(connection);
 
-	(void)context, (void)connection, (void)how;
+	(void)how;
+	if (peer)
+		set_since(context, peer, rate__now_ns());
 	if (body)
 		free(body->data);
 	free(body);

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -348,14 +349,22 @@ static bool is_over(const json_t *job)
 	return state && (!strcmp(state, "finished") || !strcmp(state, "failed"));
 }
 
+/* From then on its user may have written anything there. */
+static bool is_handed_over(int directory)
+{
+	struct stat st;
+
+	return fstat(directory, &st) != 0 || st.st_uid != geteuid();
+}
+
 /* Does another graind run the job? */
-static bool runs_elsewhere(struct jobs *jobs, uint64_t number)
+static bool runs_elsewhere(struct jobs *jobs, uint64_t number, int directory)
 {
 	const char *socket;
 	json_t *job;
 	bool alive;
 
-	if (job_store__read(jobs->store, number, &job) != 0)
+	if (is_handed_over(directory) || job_store__read(jobs->store, number, &job) != 0)
 		return false;
 	socket = json_string_value(json_object_get(job, "socket"));
 	alive = !is_over(job) && socket && strcmp(socket, jobs->socket) != 0 && listen__answers(socket);
@@ -365,6 +374,7 @@ static bool runs_elsewhere(struct jobs *jobs, uint64_t number)
 
 int jobs__delete(struct jobs *jobs, uint64_t number, uid_t peer, struct failure *failure)
 {
+	bool elsewhere;
 	int error, fd;
 
 	if (is_running(jobs, number, peer))
@@ -373,8 +383,9 @@ int jobs__delete(struct jobs *jobs, uint64_t number, uid_t peer, struct failure 
 	fd = open_directory(jobs, number, peer, failure);
 	if (fd < 0)
 		return -1;
+	elsewhere = runs_elsewhere(jobs, number, fd);
 	close(fd);
-	if (runs_elsewhere(jobs, number))
+	if (elsewhere)
 		return failure__set(failure, 409, "job %llu is run by another graind; detach it first",
 				    (unsigned long long)number);
 	error = job_store__delete(jobs->store, number);
@@ -447,8 +458,13 @@ void jobs__recover(struct jobs *jobs)
 		if (job_store__read(jobs->store, numbers[i], &job) != 0)
 			continue;
 		socket = json_string_value(json_object_get(job, "socket"));
-		if (!is_over(job) && socket && !strcmp(socket, jobs->socket) &&
-		    job_store__open_job(jobs->store, numbers[i], &fd, NULL) == 0) {
+		if (is_over(job) || !socket || strcmp(socket, jobs->socket) != 0 ||
+		    job_store__open_job(jobs->store, numbers[i], &fd, NULL) != 0) {
+			json_decref(job);
+			continue;
+		}
+		/* Nothing is written or given away where a user may have put links. */
+		if (!is_handed_over(fd)) {
 			json_object_set_new(job, "state", json_string("failed"));
 			json_object_set_new(job, "error",
 					    json_string("its graind ended before the job did; what was "
@@ -456,10 +472,10 @@ void jobs__recover(struct jobs *jobs)
 			job_store__write(fd, job);
 			job_store__hand_over(fd, (uid_t)json_integer_value(json_object_get(job, "uid")),
 					     (gid_t)-1);
-			close(fd);
 			log__line(LOG_WARNING, "job %llu was left unfinished by an earlier graind",
 				  (unsigned long long)numbers[i]);
 		}
+		close(fd);
 		json_decref(job);
 	}
 	free(numbers);
