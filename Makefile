@@ -13,6 +13,7 @@
 # make fuzz-plan MINUTES=10  the probe planner on mutated files
 # make fuzz-log, fuzz-trace, fuzz-words  the analysis on mutated event logs, traces and words of a process
 # make fuzz-shim  rings with a process that writes what it likes into them
+# make fuzz-policy, fuzz-api  settings of graind and names of cgroups; requests
 # make lint       formatting, warnings of clang, folder dependencies
 # make ARCH=arm64 sysroot, make ARCH=arm64  builds for arm64 on another machine, into build/arm64
 # make install, uninstall, deb   see systemd/install.mk
@@ -314,13 +315,16 @@ $(OMPT_TOOL): tests/tools/ompt_truth.c
 	$(Q)$(OMP_CLANG) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -shared -fPIC -o $@ $< -lpthread
 
 # What the tests run once more with ASan and UBSan, of a build with SAN=1: the unit tests, and replays of the fuzzers' finds.
-REPLAYS := $(addprefix $(B)/fuzz/replay_,plan log trace words shim)
+REPLAYS := $(addprefix $(B)/fuzz/replay_,plan log trace words shim policy api)
 $(REPLAYS:$(B)/fuzz/replay_%=$(B)/tests/fuzz/fuzz_%.o): CPPFLAGS += -DREPLAY
 $(B)/fuzz/replay_shim: $(B)/daemon/graind/shim_rings.o
+POLICY_FUZZED := $(addprefix daemon/graind/,policy_file.o policy_rules.o policy_values.o cgroup_name.o)
+$(B)/fuzz/replay_policy: $(addprefix $(B)/,$(POLICY_FUZZED))
+$(B)/fuzz/replay_api: $(B)/daemon/graind/routes.o
 $(B)/fuzz/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/libanalysis.a
 	$(say) LINK $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(ANALYSIS_LIBS) $(shell $(PKG_CONFIG) --libs jansson 2>/dev/null)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(ANALYSIS_LIBS) $(shell $(PKG_CONFIG) --libs jansson libconfuse 2>/dev/null)
 sanitized: $(UNIT_TESTS) $(REPLAYS)
 
 constructs: $(CONSTRUCT_PROGRAMS) $(OMPT_TOOL)
@@ -391,7 +395,7 @@ $(B)/fuzz/fuzz_plan: tests/fuzz/fuzz_plan.c $(PLANNER_SOURCES)
 	$(Q)$(CLANG) -std=gnu11 -O1 -g -D_GNU_SOURCE -I. -fsanitize=fuzzer,address,undefined \
 		-fno-sanitize-recover=undefined -o $@ $^ -lelf -lcapstone
 # The analysis on mutated event logs and traces, likewise.
-FUZZ_LIBS := $(ANALYSIS_LIBS) $(shell $(PKG_CONFIG) --libs jansson 2>/dev/null)
+FUZZ_LIBS := $(ANALYSIS_LIBS) $(shell $(PKG_CONFIG) --libs jansson libconfuse 2>/dev/null)
 FUZZ_FLAGS := -std=gnu11 -O1 -g -D_GNU_SOURCE -I. -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 fuzz_objects = $(patsubst %.c,$(B)/fuzz/%.o,$(wildcard analysis/*.c) tests/fuzz/fuzz_$(1).c)
 $(B)/fuzz/%.o: %.c
@@ -404,8 +408,10 @@ $$(B)/fuzz/fuzz_$(1): $$(call fuzz_objects,$(1))
 	$$(Q)$$(CLANG) -fsanitize=fuzzer,address,undefined -o $$@ $$^ $$(FUZZ_LIBS)
 endef
 $(B)/fuzz/fuzz_shim: $(B)/fuzz/daemon/graind/shim_rings.o
-$(foreach t,log trace words shim,$(eval $(call analysis_fuzz_rules,$(t))))
-fuzz-plan fuzz-log fuzz-trace fuzz-words fuzz-shim: fuzz-%: $(B)/fuzz/fuzz_%
+$(B)/fuzz/fuzz_policy: $(addprefix $(B)/fuzz/,$(POLICY_FUZZED))
+$(B)/fuzz/fuzz_api: $(B)/fuzz/daemon/graind/routes.o
+$(foreach t,log trace words shim policy api,$(eval $(call analysis_fuzz_rules,$(t))))
+fuzz-plan fuzz-log fuzz-trace fuzz-words fuzz-shim fuzz-policy fuzz-api: fuzz-%: $(B)/fuzz/fuzz_%
 	@tests/fuzz/run.sh $(B) $(MINUTES) $*
 
 include systemd/install.mk
@@ -419,6 +425,6 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all constructs deps sysroot demo check check-full check-vm check-shim-cycles guest-programs bench bench-analysis bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace fuzz-words fuzz-shim sanitized
+.PHONY: all constructs deps sysroot demo check check-full check-vm check-shim-cycles guest-programs bench bench-analysis bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace fuzz-words fuzz-shim fuzz-policy fuzz-api sanitized
 
 -include $(shell find $(B) \( -path '$(B)/sysroot-*' -o -path '$(B)/vm' -o -path '$(B)/runtimes*' \) -prune -o -name '*.d' -type f -print 2>/dev/null)

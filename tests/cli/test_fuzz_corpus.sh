@@ -6,7 +6,7 @@
 
 cd "$ROOT" || exit 1
 replays=$B/san/fuzz
-check "builds with ASan and UBSan" sanitized "$replays"/replay_{plan,log,trace,words,shim}
+check "builds with ASan and UBSan" sanitized "$replays"/replay_{plan,log,trace,words,shim,policy,api}
 corpus=("$ROOT"/tests/fuzz/corpus-plan/*)
 check "the corpus is small" [ "$(cat "${corpus[@]}" | wc -c)" -lt 300000 ]
 check "the planner survives its ${#corpus[@]} files" timeout 300 "$replays/replay_plan" "${corpus[@]}"
@@ -50,6 +50,8 @@ check "and the logs of the tests" timeout 300 "$replays/replay_log" "$ROOT"/test
 check "the analysis survives its traces" timeout 300 "$replays/replay_trace" "$ROOT"/tests/fuzz/corpus-trace/*
 check "and words of hostile processes" timeout 300 "$replays/replay_words" "$ROOT"/tests/fuzz/corpus-words/*
 check "rings survive what processes write into them" timeout 300 "$replays/replay_shim" "$ROOT"/tests/fuzz/corpus-shim/*
+check "settings are accepted or refused in one line" timeout 300 "$replays/replay_policy" "$ROOT"/tests/fuzz/corpus-policy/*
+check "requests are answered" timeout 300 "$replays/replay_api" "$ROOT"/tests/fuzz/corpus-api/*
 bad=
 for file in "${analysis[@]}"; do
 	for option in "" --keep-going; do

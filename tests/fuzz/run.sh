@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Fuzzes for some minutes. usage: tests/fuzz/run.sh BUILD_DIRECTORY MINUTES [plan|log|trace|words|shim]
+# Fuzzes for some minutes. usage: tests/fuzz/run.sh BUILD_DIRECTORY MINUTES [plan|log|trace|words|shim|policy|api]
 # plan: the probe planner, starts from tests/fuzz/corpus-plan and from runtimes of this machine; log and trace: the
 # analysis, start from tests/fuzz/corpus-log and corpus-trace, log also from tests/data; words: the analysis on what a
-# process wrote by itself; shim: the rings that it shares. Finds are left in BUILD/fuzz.
+# process wrote by itself; shim: the rings that it shares; policy: graind.conf and what cgroups are called; api: requests. Finds are left in BUILD/fuzz.
 set -eu
 B=$(cd "$1" && pwd)
 minutes=$2
@@ -28,6 +28,7 @@ log)
 trace) options+=(-max_len=32000) ;;
 words) options+=(-max_len=4000) ;;
 shim) options+=(-max_len=1000) ;;
+policy | api) options+=(-max_len=4000) ;;
 esac
 cd "$B/fuzz"
 exec nice -n 10 "./fuzz_$what" "${options[@]}" -artifact_prefix="$B/fuzz/" "$work"

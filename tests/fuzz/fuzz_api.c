@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Requests of the API, behind HTTP: the first line of the input is the method,
+ * the second one the path, the third one the query's words, the rest the body.
+ * What the requests would do to jobs is left out: each is refused, once its
+ * parameters were seen to be what routes.h promises.
+ */
+#include "daemon/graind/metrics.h"
+#include "daemon/graind/policy.h"
+#include "daemon/graind/reports.h"
+#include "daemon/graind/routes.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void expect(bool holds, const char *what)
+{
+	if (holds)
+		return;
+	fprintf(stderr, "%s\n", what);
+	abort();
+}
+
+static int refuse(struct failure *failure)
+{
+	*failure = (struct failure){.status = 404, .text = "left out"};
+	return -1;
+}
+
+static int refuse_job(uint64_t number, struct failure *failure)
+{
+	expect(number > 0 && number <= INT64_MAX, "a job's number");
+	return refuse(failure);
+}
+
+int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **job, struct failure *failure)
+{
+	size_t i;
+	json_t *name;
+
+	(void)jobs, (void)job;
+	expect(request->peer == 1000 && request->pid >= 0 && !request->by_policy, "whose request it is");
+	json_array_foreach((json_t *)request->counters, i, name)
+		expect(json_is_string(name), "counters that are no names");
+	return refuse(failure);
+}
+
+int jobs__get(struct jobs *jobs, uint64_t number, uid_t peer, json_t **job, struct failure *failure)
+{
+	(void)jobs, (void)peer, (void)job;
+	return refuse_job(number, failure);
+}
+
+int jobs__detach(struct jobs *jobs, uint64_t number, uid_t peer, json_t **job, struct failure *failure)
+{
+	return jobs__get(jobs, number, peer, job, failure);
+}
+
+int jobs__delete(struct jobs *jobs, uint64_t number, uid_t peer, struct failure *failure)
+{
+	(void)jobs, (void)peer;
+	return refuse_job(number, failure);
+}
+
+int jobs__list(struct jobs *jobs, uid_t peer, bool all, json_t **list, struct failure *failure)
+{
+	(void)jobs, (void)peer, (void)all, (void)list;
+	return refuse(failure);
+}
+
+int jobs__open_summary(struct jobs *jobs, uint64_t number, uid_t peer, int *fd, struct failure *failure)
+{
+	(void)jobs, (void)peer, (void)fd;
+	return refuse_job(number, failure);
+}
+
+int jobs__open_trace(struct jobs *jobs, uint64_t number, uid_t peer, int *fd, struct failure *failure)
+{
+	return jobs__open_summary(jobs, number, peer, fd, failure);
+}
+
+int reports__make(struct jobs *jobs, uint64_t number, uid_t peer, const struct report_order *order, int *fd,
+		  const char **type, struct failure *failure)
+{
+	(void)jobs, (void)peer, (void)order, (void)fd, (void)type;
+	return refuse_job(number, failure);
+}
+
+void jobs__method(struct jobs *jobs, char method[32])
+{
+	(void)jobs;
+	strcpy(method, "auto");
+}
+
+size_t jobs__running(struct jobs *jobs)
+{
+	(void)jobs;
+	return 0;
+}
+
+char *metrics__text(struct jobs *jobs, uid_t peer)
+{
+	(void)jobs, (void)peer;
+	return strdup("# EOF\n");
+}
+
+json_t *policy__json(void)
+{
+	return json_object();
+}
+
+/* One line of the input, which it ends with a zero byte. */
+static char *take_line(char **at)
+{
+	char *line = *at, *end = line + strcspn(line, "\n");
+
+	*at = end + (*end != 0);
+	*end = 0;
+	return line;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1), *at = text;
+	struct request request = {.peer = 1000};
+	struct answer answer;
+
+	if (!text)
+		return 0;
+	memcpy(text, data, size);
+	text[size] = 0;
+	request.method = take_line(&at);
+	request.path = take_line(&at);
+	request.all = request.format = request.view = take_line(&at);
+	request.body = at;
+	request.body_size = size - (size_t)(at - text);
+	routes__serve(NULL, &request, &answer);
+	expect(answer.status >= 200 && answer.status < 600, "a status");
+	expect(answer.status < 400 || json_is_string(json_object_get(answer.json, "error")),
+	       "an error's line");
+	json_decref(answer.json);
+	free(answer.text);
+	free(text);
+	return 0;
+}
+
+#ifdef REPLAY
+int main(int argc, char **argv)
+{
+	static uint8_t data[1 << 20];
+
+	for (int i = 1; i < argc; i++) {
+		FILE *file = fopen(argv[i], "rbe");
+
+		if (!file)
+			return 1;
+		LLVMFuzzerTestOneInput(data, fread(data, 1, sizeof(data), file));
+		fclose(file);
+	}
+	return 0;
+}
+#endif

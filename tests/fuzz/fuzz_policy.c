@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Policy files: any text is a policy or one line that says what is wrong. The
+ * input up to a zero byte is the file; what follows is what /proc/PID/cgroup
+ * says of a process that the rules are asked about, as users can name groups.
+ */
+#include "daemon/graind/cgroup_name.h"
+#include "daemon/graind/policy_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void expect(bool holds, const char *what)
+{
+	if (holds)
+		return;
+	fprintf(stderr, "%s\n", what);
+	abort();
+}
+
+static void ask(const struct policy_file *file, const char *lines)
+{
+	static const gid_t groups[] = {0, 4, 1000};
+	const struct policy_subject subject = {
+		.uid = 1000, .groups = groups, .group_count = 3, .exe = "/usr/bin/a", .cgroups = lines};
+	json_t *shown = json_object();
+	char text[160], *dumped;
+	struct cgroup_name name;
+
+	policy_file__decide(file, &subject);
+	policy_file__describe(file, shown);
+	dumped = json_dumps(shown, JSON_COMPACT);
+	expect(dumped != NULL, "a policy that cannot be shown");
+	free(dumped);
+	json_decref(shown);
+	cgroup_name__read(lines, &name);
+	cgroup_name__text(&name, text);
+	for (const char *c = text; *c; c++)
+		expect(*c > ' ' && *c < 0x7f && *c != '"' && *c != '\\', "a name that is no text");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const uint8_t *end = memchr(data, 0, size);
+	size_t length = end ? (size_t)(end - data) : size, rest = end ? size - length - 1 : 0;
+	struct policy_file *file = NULL;
+	char why[POLICY_WHY], *lines = calloc(1, rest + 1);
+	int error;
+
+	if (!lines)
+		return 0;
+	memcpy(lines, data + size - rest, rest);
+	error = policy_file__parse((const char *)data, length, "f", &file, why);
+	if (error) {
+		expect(why[0] && !strchr(why, '\n') && strlen(why) < POLICY_WHY, "no line that says why");
+		file = policy_file__empty();
+	}
+	ask(file, lines);
+	policy_file__free(file);
+	free(lines);
+	return 0;
+}
+
+#ifdef REPLAY
+int main(int argc, char **argv)
+{
+	static uint8_t data[1 << 20];
+
+	for (int i = 1; i < argc; i++) {
+		FILE *file = fopen(argv[i], "rbe");
+
+		if (!file)
+			return 1;
+		LLVMFuzzerTestOneInput(data, fread(data, 1, sizeof(data), file));
+		fclose(file);
+	}
+	return 0;
+}
+#endif
