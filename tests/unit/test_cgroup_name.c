@@ -75,7 +75,7 @@ int main(void)
 	cgroup_name__read(longest, &name);
 	cgroup_name__text(&name, text);
 	CHECK(strlen(text) < sizeof(text), "a name without end is cut");
-	for (size_t i = 4; i < sizeof(longest) - 1; i += 2)
+	for (size_t i = 4; i + 2 < sizeof(longest); i += 2)
 		memcpy(longest + i, "/a", 2);
 	cgroup_name__read(longest, &name);
 	CHECK_STR(name.kind, "", "a path without end");
