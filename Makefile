@@ -6,6 +6,7 @@
 # make check-vm   the tests in real guests under QEMU: other kernels, arm64, four NUMA nodes (as root)
 # make check-full what check does with every construct on every version of the runtimes (an hour)
 # make check-shim-cycles  500 times attach --fast and detach of programs that run (as root)
+# make check-long  100 million tasks in a job of 32 MiB, counted to the last one (as root; some minutes)
 # make bench      the cost of being measured, as a table (as root)
 # make bench-analysis  seconds and memory of the analysis of large traces, as a table
 # make bench-render    seconds and bytes of drawing large graphs, as a table
@@ -370,6 +371,9 @@ ifneq ($(if $(GUESTS),$(findstring arm64,$(GUESTS)),all),)
 endif
 	@tests/vm/run.sh $(B) $(GUESTS)
 
+check-long: test-programs
+	@tests/root/test_long_job.sh $(B) 100000000
+
 bench:
 	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
 	@$(MAKE) --no-print-directory -j$$(nproc) test-programs
@@ -425,6 +429,6 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all constructs deps sysroot demo check check-full check-vm check-shim-cycles guest-programs bench bench-analysis bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace fuzz-words fuzz-shim fuzz-policy fuzz-api sanitized
+.PHONY: all constructs deps sysroot demo check check-full check-vm check-shim-cycles check-long guest-programs bench bench-analysis bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace fuzz-words fuzz-shim fuzz-policy fuzz-api sanitized
 
 -include $(shell find $(B) \( -path '$(B)/sysroot-*' -o -path '$(B)/vm' -o -path '$(B)/runtimes*' \) -prune -o -name '*.d' -type f -print 2>/dev/null)

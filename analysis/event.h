@@ -329,10 +329,11 @@ struct event_stream {
 	size_t cause_count;
 	struct event_loop *loops;		       /* loop_count of them */
 	uint32_t task_count, region_count, loop_count; /* ids are below these */
-	struct grain_info info;			       /* strings owned by the stream */
-	struct grain_truth truth;		       /* what reading and resolving counted */
-	uint8_t *task_trouble;			       /* per task: bits of enum event_trouble */
-	uint8_t *region_trouble;		       /* per region: NO_END, LOST */
+	struct folded *folded;	  /* statistics of the whole run where this is a part of it; NULL */
+	struct grain_info info;	  /* strings owned by the stream */
+	struct grain_truth truth; /* what reading and resolving counted */
+	uint8_t *task_trouble;	  /* per task: bits of enum event_trouble */
+	uint8_t *region_trouble;  /* per region: NO_END, LOST */
 	/* Metadata lines that the library does not interpret, verbatim, for the export. */
 	char **verbatim;
 	size_t verbatim_count;

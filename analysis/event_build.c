@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "analysis/event_build.h"
+#include "analysis/folded.h"
 #include "analysis/fields.h"
 #include "analysis/large.h"
 
@@ -93,6 +94,7 @@ void event_stream__free(struct event_stream *stream)
 	free(stream->sources);
 	free(stream->cpus);
 	free(stream->distances);
+	folded__free(stream->folded);
 	event_stream__free_counters(stream);
 	event_stream__free_samples(stream);
 	event_stream__free_numa(stream);

@@ -403,6 +403,19 @@ struct grain_totals {
 };
 const struct grain_totals *grain_graph__totals(const struct grain_graph *graph);
 
+/*
+ * A long job: totals, truth and profile are those of the whole run, from statistics that were made while it
+ * ran. Everything else is of the part that the graph has.
+ */
+struct grain_coverage {
+	bool partial;					    /* else the graph has all of the run */
+	uint64_t grains, events, wall_ns, work_ns, regions; /* of the graph */
+	uint64_t run_regions;
+	uint64_t shares; /* static shares of loops, of which the statistics have no chunks */
+	const char *why; /* the statistics are not of the whole run for that reason, or "" */
+};
+const struct grain_coverage *grain_graph__coverage(const struct grain_graph *graph);
+
 struct grain_problem_summary {
 	const char *name; /* "parallel_benefit", ... as in the JSON */
 	bool available;
@@ -432,6 +445,8 @@ struct grain_profile {
 	enum grain_profile_of of;
 	const char *kind; /* "task", "loop", "sections" or what the source says */
 	uint64_t instances, leaves, undeferred, incomplete, discarded;
+	uint64_t graph_complete;   /* complete instances in the graph: of which problem_grains are */
+	uint64_t exec_buckets[65]; /* of long jobs: instances with 2^(b-1) <= exec < 2^b, 0: with exec 0 */
 	struct grain_stat exec, create, wait; /* create: of a chunk its book-keeping */
 	uint64_t critical_path_ns;	      /* its fragments on the critical path */
 	/* 1 - cpu / exec of all complete instances (what the scheduler took from them); NAN: not known. */

@@ -3,6 +3,7 @@
 #include "analysis/counters.h"
 #include "analysis/graph.h"
 #include "analysis/sample_names.h"
+#include "analysis/profile.h"
 #include "analysis/numa.h"
 #include "analysis/topology.h"
 
@@ -89,6 +90,8 @@ static int compute(struct grain_graph *g, const struct grain_load_opts *opts, st
 		error = graph__measure_numa(g);
 	if (error == 0)
 		error = graph__advise(g);
+	if (error == 0)
+		folded__apply(g);
 	memory__release(&g->memory, (void **)&g->path_start, g->context_count, sizeof *g->path_start);
 	memory__release(&g->memory, (void **)&g->path_end, g->context_count, sizeof *g->path_end);
 	memory__release(&g->memory, (void **)&g->inclusive_ns, g->context_count, sizeof *g->inclusive_ns);

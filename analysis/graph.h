@@ -327,6 +327,7 @@ struct grain_graph {
 	struct advice *advice;
 	size_t advice_count;
 	/* Scratch of the heaviest path, kept until the metrics that need it are done. */
+	struct grain_coverage coverage;
 	uint64_t *path_start, *path_end;
 	uint64_t *inclusive_ns; /* scratch of profile and advice: per context, its descendants included */
 };

@@ -10,6 +10,44 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* What of the run the graph has; the rest is in definitions, grains, events, work_ns and wall_ns alone. */
+static void write_coverage(struct json_out *o, const struct grain_graph *g)
+{
+	const struct grain_coverage *c = &g->coverage;
+
+	json_out__key(o, "coverage");
+	json_out__open(o, '{');
+	json_out__key(o, "whole");
+	json_out__bool(o, !c->partial);
+	key_uint(o, "graph_grains", c->grains);
+	key_uint(o, "graph_events", c->events);
+	key_uint(o, "graph_wall_ns", c->wall_ns);
+	key_uint(o, "graph_work_ns", c->work_ns);
+	key_uint(o, "graph_regions", c->regions);
+	if (c->partial) {
+		key_uint(o, "run_regions", c->run_regions);
+		key_uint(o, "uncounted_static_shares", c->shares);
+		key_string(o, "why", c->why[0] ? c->why : NULL);
+	}
+	json_out__close(o, '}');
+}
+
+/* Of a long job: [upper bound in ns, instances] where there are any. */
+static void write_buckets(struct json_out *o, const struct grain_profile *p)
+{
+	json_out__key(o, "exec_histogram");
+	json_out__open(o, '[');
+	for (size_t b = 0; b < sizeof(p->exec_buckets) / sizeof(p->exec_buckets[0]); b++) {
+		if (!p->exec_buckets[b])
+			continue;
+		json_out__open(o, '[');
+		json_out__uint(o, b < 64 ? UINT64_C(1) << b : UINT64_MAX);
+		json_out__uint(o, p->exec_buckets[b]);
+		json_out__close(o, ']');
+	}
+	json_out__close(o, ']');
+}
+
 static void write_head(struct json_out *o, const struct grain_graph *g, uint64_t job)
 {
 	const struct grain_info *info = &g->info;
@@ -83,6 +121,7 @@ static void write_head(struct json_out *o, const struct grain_graph *g, uint64_t
 	key_uint(o, "violations", t->conservation_violations);
 	key_string(o, "first", t->first_violation[0] ? t->first_violation : NULL);
 	json_out__close(o, '}');
+	write_coverage(o, g);
 	key_uint(o, "incomplete_regions", t->incomplete_regions);
 	key_uint(o, "work_ns", g->totals.work_ns);
 	key_uint(o, "span_ns", g->totals.span_ns);
@@ -107,7 +146,7 @@ static void write_definitions(struct json_out *o, const struct grain_graph *g)
 		const struct grain_profile *p = &g->profiles[i];
 		const struct grain_definition *d =
 			p->definition == GRAIN_NONE ? NULL : &g->definitions[p->definition];
-		uint64_t complete = p->instances - p->incomplete - p->discarded;
+		uint64_t complete = p->graph_complete;
 
 		json_out__open(o, '{');
 		json_out__key(o, "definition");
@@ -124,6 +163,8 @@ static void write_definitions(struct json_out *o, const struct grain_graph *g)
 		key_uint(o, "incomplete", p->incomplete);
 		key_uint(o, "discarded", p->discarded);
 		key_stat(o, "exec_ns", &p->exec);
+		if (g->coverage.partial)
+			write_buckets(o, p);
 		key_stat(o, "create_ns", &p->create);
 		key_stat(o, "wait_ns", &p->wait);
 		json__write_construct(o, g, p);

@@ -4,6 +4,7 @@
 #define GRAIND_METRICS_H
 
 #include "analysis/graph.h"
+#include "analysis/running_stat.h"
 
 /* Of an even number: the mean of the two middle ones. Reorders values; n >= 1. */
 double metrics__median(uint64_t *values, size_t n);
@@ -49,23 +50,5 @@ static inline uint64_t metrics__scaled(const struct grain_graph *graph, const st
 /* The heaviest path of the graph with those weights; touches nothing in it. 0 or -ENOMEM. */
 int metrics__scaled_span(const struct grain_graph *graph, const struct metrics_scale *scale,
 			 uint64_t *span_ns); /* metrics_span.c */
-
-/* Sum, extremes, mean and deviation while values come in; exact, and without a division a value. */
-struct running_stat {
-	uint64_t count, sum, min, max;
-	unsigned __int128 squares; /* of all values; all ones: too large */
-};
-static inline void running_stat__add(struct running_stat *s, uint64_t value)
-{
-	if (s->count++ == 0 || value < s->min)
-		s->min = value;
-	if (value > s->max)
-		s->max = value;
-	s->sum += value;
-	if (__builtin_add_overflow(s->squares, (unsigned __int128)value * value, &s->squares))
-		s->squares = ~(unsigned __int128)0;
-}
-/* The deviation is NAN where the squares were too large. */
-struct grain_stat running_stat__result(const struct running_stat *s);
 
 #endif

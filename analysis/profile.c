@@ -7,13 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct row {
-	struct running_stat exec, create, wait;
-	uint64_t cpu_ns;
-	struct grain_profile profile;
-};
-
-static struct row *row_of(const struct grain_graph *g, struct row *rows, const struct context *c)
+static struct profile_row *row_of(const struct grain_graph *g, struct profile_row *rows,
+				  const struct context *c)
 {
 	return &rows[profile__slot_of(g, c)];
 }
@@ -39,7 +34,7 @@ static uint64_t critical_of(const struct grain_graph *g, const struct context *c
 	return ns;
 }
 
-static void add(const struct grain_graph *g, struct row *row, const struct context *c)
+static void add(const struct grain_graph *g, struct profile_row *row, const struct context *c)
 {
 	struct grain_profile *p = &row->profile;
 	int k;
@@ -57,6 +52,8 @@ static void add(const struct grain_graph *g, struct row *row, const struct conte
 		p->discarded++;
 		return;
 	}
+	p->graph_complete++;
+	row->graph_exec_ns += c->exec_ns;
 	row->cpu_ns += context__cpu(g, c);
 	running_stat__add(&row->exec, c->exec_ns);
 	running_stat__add(&row->create, c->kind == GRAIN_CHUNK ? context__bookkeeping(g, c) : c->create_ns);
@@ -76,7 +73,7 @@ static int by_exec(const void *a, const void *b)
 	return strcmp(x->kind, y->kind);
 }
 
-static int keep_rows(struct grain_graph *g, struct row *rows)
+static int keep_rows(struct grain_graph *g, struct profile_row *rows)
 {
 	size_t i, kept = 0, n = profile__slots(g);
 	int error;
@@ -98,8 +95,8 @@ static int keep_rows(struct grain_graph *g, struct row *rows)
 					: (uint32_t)(i / GRAIN_PROFILE_KINDS);
 		p->of = (enum grain_profile_of)(i % GRAIN_PROFILE_KINDS);
 		p->kind = kind_of(g, i / GRAIN_PROFILE_KINDS, (int)(i % GRAIN_PROFILE_KINDS));
-		p->preemption_share = g->scheduler_seen && rows[i].exec.sum
-					      ? 1 - (double)rows[i].cpu_ns / (double)rows[i].exec.sum
+		p->preemption_share = g->scheduler_seen && rows[i].graph_exec_ns
+					      ? 1 - (double)rows[i].cpu_ns / (double)rows[i].graph_exec_ns
 					      : NAN;
 		p->exec = running_stat__result(&rows[i].exec);
 		p->create = running_stat__result(&rows[i].create);
@@ -158,7 +155,7 @@ static int keep_levels(struct grain_graph *g, const struct levels *levels)
 int graph__profile(struct grain_graph *g)
 {
 	struct levels levels = {0};
-	struct row *rows = NULL;
+	struct profile_row *rows = NULL;
 	size_t i, n = profile__slots(g);
 	int error = memory__array(&g->memory, n, sizeof *rows, (void **)&rows);
 
@@ -174,6 +171,8 @@ int graph__profile(struct grain_graph *g)
 		if (error == 0)
 			error = tasking__count(g, (uint32_t)i);
 	}
+	if (error == 0)
+		folded__profile(g, rows);
 	if (error == 0)
 		error = keep_rows(g, rows);
 	if (error == 0)

@@ -4,6 +4,13 @@
 #define GRAIND_PROFILE_H
 
 #include "analysis/graph.h"
+#include "analysis/running_stat.h"
+
+struct profile_row {
+	struct running_stat exec, create, wait;
+	uint64_t cpu_ns, graph_exec_ns; /* of what the graph has */
+	struct grain_profile profile;
+};
 
 /* Rows of a profile by definition (the last: none) and enum grain_profile_of. */
 static inline size_t profile__slots(const struct grain_graph *graph)
@@ -28,5 +35,10 @@ static inline size_t profile__slot_of(const struct grain_graph *graph, const str
 										      : GRAIN_PROFILE_CHUNKS;
 	return profile__slot(graph, &profile);
 }
+
+/* Of a graph that has a part of a run: rows, by slot, say what the statistics of the whole run do. */
+void folded__profile(const struct grain_graph *graph, struct profile_row *rows);
+/* The same for what is left, once everything is computed. */
+void folded__apply(struct grain_graph *graph);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* From the first record of a trace to the last: order, threads, memory, counters. */
+#include "analysis/folded.h"
 #include "analysis/large.h"
 #include "analysis/resolver.h"
 
@@ -179,7 +180,7 @@ static int count_all(struct resolver *r)
 		{"mismatched-loops", r->mismatched_loops},
 	};
 	struct event_stream *s = r->stream;
-	int error = 0;
+	int error = folded__find_sources(s, &r->sites);
 
 	for (uint32_t i = 0; i < s->task_count; i++) {
 		s->truth.unmatched_begins += (s->task_trouble[i] & EVENT_TROUBLE_NO_CREATE) != 0;

@@ -20,6 +20,13 @@
  *              scheduler=0|1 scheduler_why=TEXT
  *     @neighbour N pid=N command=NAME cgroup=PATH   a process that ran instead of a thread of this one
  *     @lost cause=NAME count=N       losses that belong to no thread, at the end
+ *     @folded events=N lost=N tasks=N chunks=N work_ns=N first_ns=N last_ns=N ... why=TEXT
+ *              of the whole run, where the file has only events of a part; why: not of the whole run, for
+ *              that reason
+ *     @folded-row site=0x.. ident=0x.. kind=task|taskloop|loop|sections instances=N leaves=N undeferred=N
+ *              incomplete=N exec=COUNT,SUM,MIN,MAX,SQUARES,SQUARES create=.. wait=.. buckets=B:COUNT,...
+ *              of one call site; SQUARES: upper and lower 64 bits of the sum of squares; bucket B: of
+ *              instances with 2^(B-1) <= exec < 2^B
  *     @end reason=exit|detach|duration|shutdown end_ns=N events=N
  * TRACE_CHUNK_EVENTS columns, see struct trace_events_head.
  * TRACE_CHUNK_WORDS  what a thread wrote from inside of its process, see struct trace_words_head.

@@ -14,6 +14,8 @@
  */
 #define TOP_FRAME (UINT64_C(1) << 46)
 #define LEVEL_BYTES 64
+/* Where words are read while they are written: readings of both clocks that are kept, two a millisecond. */
+#define KEPT_CLOCKS 4096
 
 struct word_stream {
 	uint64_t ticks;
@@ -212,6 +214,18 @@ static int add_clocks(struct trace_words *w, uint64_t ticks, uint64_t ns)
 			(double)(ns - last->ns) / (double)(ticks - last->ticks);
 	w->clock_count++;
 	return 0;
+}
+
+void trace_words__forget(struct trace_words *w)
+{
+	size_t gone = w->clock_count > 16 * KEPT_CLOCKS ? w->clock_count - KEPT_CLOCKS : 0;
+
+	if (!gone)
+		return;
+	memmove(w->clocks, w->clocks + gone, KEPT_CLOCKS * sizeof(*w->clocks));
+	w->clock_count = KEPT_CLOCKS;
+	for (uint32_t i = 0; i < w->stream_count; i++)
+		w->streams[i].clock = w->streams[i].clock > gone ? w->streams[i].clock - (uint32_t)gone : 0;
 }
 
 /* What the words on top of an event's say. */

@@ -135,7 +135,8 @@ static unsigned wrap(const struct summary *s, const char *label, const char *esc
 
 static void verdict_worst(const struct summary *s)
 {
-	const struct grain_totals *t = grain_graph__totals(s->graph);
+	/* Advice is of what the graph has. */
+	uint64_t wall_ns = grain_graph__coverage(s->graph)->wall_ns;
 	struct grain_advice advice;
 	char place[512], problem[48], rest[160], line[1024];
 	const char *why, *cure;
@@ -145,8 +146,7 @@ static void verdict_worst(const struct summary *s)
 	name_problem(s->graph, &advice, problem);
 	snprintf(rest, sizeof(rest), ": %s, costs up to %s (%s %% of wall)", problem,
 		 format__time((double)advice.saves_ns, "us").text,
-		 format__percent(t->wall_ns ? 100.0 * (double)advice.saves_ns / (double)t->wall_ns : NAN)
-			 .text);
+		 format__percent(wall_ns ? 100.0 * (double)advice.saves_ns / (double)wall_ns : NAN).text);
 	name_place(s->graph, advice.definition,
 		   s->columns - (format__width(rest) < s->columns ? format__width(rest) : 0), place,
 		   sizeof(place));

@@ -132,7 +132,7 @@ static const unsigned int looking[] = {
 #define AUDIT_ARCH_NATIVE AUDIT_ARCH_AARCH64
 #endif
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
-#define MOST_STEPS (2 * (COUNT_OF(always) + COUNT_OF(looking)) + 6 + 2 * 5 + 5)
+#define MOST_STEPS (2 * (COUNT_OF(always) + COUNT_OF(looking)) + 2 + 6 + 2 * 5 + 5)
 
 struct program {
 	struct sock_filter steps[MOST_STEPS];
@@ -195,6 +195,8 @@ int confine__filter(enum confine_calls calls)
 	answer(&program, SECCOMP_RET_KILL_PROCESS);
 	load(&program, offsetof(struct seccomp_data, nr));
 	allow(&program, always, COUNT_OF(always));
+	if (calls == CONFINE_RECEIVE_FILES)
+		allow(&program, &(const unsigned int){SYS_recvmsg}, 1);
 	allow_terminals(&program);
 	if (calls == CONFINE_READ_FILES) {
 		allow(&program, looking, COUNT_OF(looking));

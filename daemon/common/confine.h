@@ -21,8 +21,9 @@ int confine__limit(const struct confine_limits *limits);
 int confine__become(uid_t uid, gid_t gid);
 
 enum confine_calls {
-	CONFINE_READ_FILES, /* reading what the user may read, computing, writing to what is open */
-	CONFINE_OPEN_FILES, /* no new files either: what is open is all there is */
+	CONFINE_READ_FILES,    /* reading what the user may read, computing, writing to what is open */
+	CONFINE_OPEN_FILES,    /* no new files either: what is open is all there is */
+	CONFINE_RECEIVE_FILES, /* the same, and files that come over a socket that is open */
 };
 
 /*

@@ -34,6 +34,7 @@ struct trace_writer {
 	int fd;
 	uint64_t end; /* of the last whole chunk */
 	uint64_t max_bytes;
+	uint32_t mode;
 	uint64_t sequence;
 	uint64_t base_ns, last_ns;
 	uint32_t buffered; /* events */
@@ -165,21 +166,46 @@ static int flush_events(struct trace_writer *w)
 	return error;
 }
 
-int trace_writer__create(int dirfd, const char *name, const struct trace_writer_opts *opts,
-			 struct trace_writer **out)
+/* A file of its own, with its header; nothing of one that could not be written stays. */
+static int open_file(struct trace_writer *w, int dirfd, const char *name)
 {
 	struct trace_header header = {.magic = TRACE_MAGIC,
 				      .version = TRACE_VERSION,
 				      .header_bytes = sizeof(header),
 				      .flags = TRACE_INCOMPLETE};
 	struct iovec part = {&header, sizeof(header)};
-	struct trace_writer *w = calloc(1, sizeof(*w));
 	struct timespec now;
+	int fd, error;
+
+	fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, w->mode);
+	if (fd < 0)
+		return -errno;
+	clock_gettime(CLOCK_REALTIME, &now);
+	header.created_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	error = write_all(fd, &part, 1, 0);
+	if (error) {
+		unlinkat(dirfd, name, 0);
+		close(fd);
+		return error;
+	}
+	if (w->fd >= 0)
+		close(w->fd);
+	w->fd = fd;
+	w->end = w->stats.bytes = sizeof(header);
+	w->sequence = 0;
+	return 0;
+}
+
+int trace_writer__create(int dirfd, const char *name, const struct trace_writer_opts *opts,
+			 struct trace_writer **out)
+{
+	struct trace_writer *w = calloc(1, sizeof(*w));
 	int error = -ENOMEM;
 
 	if (!w)
 		return -ENOMEM;
 	w->fd = -1;
+	w->mode = opts && opts->mode ? opts->mode : 0600;
 	w->max_bytes = opts ? opts->max_bytes : 0;
 	w->packed_bytes = ZSTD_compressBound(RAW_BYTES);
 	w->packed = malloc(w->packed_bytes);
@@ -189,20 +215,9 @@ int trace_writer__create(int dirfd, const char *name, const struct trace_writer_
 	w->zstd = ZSTD_createCCtx();
 	if (!w->packed || !w->text || !w->raw || !w->columns || !w->zstd || column_packer__new(&w->packer))
 		goto out;
-	w->fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-		       opts && opts->mode ? opts->mode : 0600);
-	if (w->fd < 0) {
-		error = -errno;
+	error = open_file(w, dirfd, name);
+	if (error)
 		goto out;
-	}
-	clock_gettime(CLOCK_REALTIME, &now);
-	header.created_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	error = write_all(w->fd, &part, 1, 0);
-	if (error) {
-		unlinkat(dirfd, name, 0);
-		goto out;
-	}
-	w->end = w->stats.bytes = sizeof(header);
 	*out = w;
 	return 0;
 out:
@@ -331,6 +346,22 @@ int trace_writer__flush(struct trace_writer *writer)
 	return flush_events(writer);
 }
 
+int trace_writer__rotate(struct trace_writer *writer, int dirfd, const char *name)
+{
+	int error = trace_writer__flush(writer);
+
+	if (!error)
+		error = writer->stats.error ? writer->stats.error : open_file(writer, dirfd, name);
+	if (error)
+		remember(writer, error);
+	return error;
+}
+
+void trace_writer__refuse(struct trace_writer *writer, int error)
+{
+	remember(writer, error);
+}
+
 void trace_writer__stats(const struct trace_writer *writer, struct trace_writer_stats *out)
 {
 	*out = writer->stats;
@@ -421,6 +452,10 @@ int trace_writer__words(struct trace_writer *writer, const struct trace_words_he
 	bool failed_before = writer->stats.error != 0;
 	int error;
 
+	if (failed_before) {
+		writer->stats.dropped_events += head->words;
+		return 0;
+	}
 	memcpy(to, head, sizeof(*head));
 	memcpy(to + sizeof(*head), sites, head->sites * sizeof(*sites));
 	planes = (unsigned char *)to + sizeof(*head) + head->sites * sizeof(*sites);
@@ -430,7 +465,7 @@ int trace_writer__words(struct trace_writer *writer, const struct trace_words_he
 	if (error) {
 		writer->stats.dropped_events += head->words;
 		remember(writer, error);
-		return failed_before ? 0 : error;
+		return error;
 	}
 	writer->stats.events += head->words;
 	return 0;

@@ -72,6 +72,12 @@ int trace_writer__words(struct trace_writer *writer, const struct trace_words_he
 /* Puts what is buffered into the file, so that a reader or a crash finds it. */
 int trace_writer__flush(struct trace_writer *writer);
 
+/* Flushes, and goes on in another file with a header of its own, of the same mode. */
+int trace_writer__rotate(struct trace_writer *writer, int dirfd, const char *name);
+
+/* Nothing more is written for that reason; events are counted as dropped. */
+void trace_writer__refuse(struct trace_writer *writer, int error);
+
 void trace_writer__stats(const struct trace_writer *writer, struct trace_writer_stats *out);
 
 /* Flushes, closes the file properly and frees the writer; NULL is accepted. Gives the last statistics. */

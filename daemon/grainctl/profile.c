@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+/* Of a job; graind takes no less. */
+#define LEAST_BYTES (UINT64_C(8) << 20)
 /* graind is asked again after 2 ms, 4 ms, ... 256 ms. */
 #define LONGEST_NAP_MS 256
 /* A job should end soon after its process; one that does not is ended by hand. */
@@ -14,11 +16,35 @@
 /* Not a whole number of times in what else happens ten or a hundred times a second. */
 #define DEFAULT_HZ 99
 
+/* 1, 1K, 1M, 1G, ... */
+static bool parse_size(const char *text, uint64_t *out)
+{
+	static const char units[] = "KMGT";
+	size_t length = strlen(text);
+	const char *unit = length > 1 ? strchr(units, text[length - 1]) : NULL;
+	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+	char digits[24];
+
+	if (length >= sizeof(digits))
+		return false;
+	memcpy(digits, text, length + 1);
+	if (unit)
+		digits[length - 1] = '\0';
+	if (!ctl__parse_number(digits, (UINT64_MAX >> 1) >> shift, out))
+		return false;
+	*out <<= shift;
+	return *out >= LEAST_BYTES;
+}
+
 error_t profile__option(int key, char *arg, struct argp_state *state, struct profile_request *request)
 {
 	uint64_t hz = DEFAULT_HZ;
 
 	switch (key) {
+	case 'b':
+		if (!parse_size(arg, &request->max_bytes))
+			argp_error(state, "--max-bytes takes a size such as 64M, 8M at least, not '%s'", arg);
+		return 0;
 	case 'c':
 		request->counters = arg;
 		return 0;
@@ -73,6 +99,11 @@ enum ctl_exit profile__start(const char *socket, const struct profile_request *r
 	if (body && request->sample_hz &&
 	    (json_object_set_new(body, "sample_hz", json_integer(request->sample_hz)) ||
 	     (request->samples_only && json_object_set_new(body, "tasks", json_false())))) {
+		json_decref(body);
+		body = NULL;
+	}
+	if (body && request->max_bytes &&
+	    json_object_set_new(body, "max_bytes", json_integer((json_int_t)request->max_bytes))) {
 		json_decref(body);
 		body = NULL;
 	}

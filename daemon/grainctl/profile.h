@@ -29,6 +29,7 @@ struct profile_request {
 	bool samples_only;	/* tasks and loops are not recorded */
 	bool fast;		/* they are from inside of the process */
 	bool lossless;		/* which waits when graind is behind */
+	uint64_t max_bytes;	/* 0: as graind says */
 };
 
 #define CTL_FAST_HELP                                                                                        \
@@ -38,8 +39,14 @@ struct profile_request {
 #define CTL_LOSSLESS_HELP                                                                                    \
 	"With --fast: a thread whose ring is full waits for graind instead of counting what is lost"
 
+#define CTL_MAX_BYTES_HELP                                                                                   \
+	"The job's files take so much at most (K, M, G: 1024 each); when half of it is used, events are "    \
+	"not "                                                                                               \
+	"kept but counted and summed up"
+
 #define PROFILE_OPTIONS                                                                                      \
-	{"counters", 'c', "NAMES", 0, CTL_COUNTERS_HELP, 0},                                                 \
+	{"max-bytes", 'b', "SIZE", 0, CTL_MAX_BYTES_HELP, 0},                                                \
+		{"counters", 'c', "NAMES", 0, CTL_COUNTERS_HELP, 0},                                         \
 		{"sample", 's', "HZ", OPTION_ARG_OPTIONAL, CTL_SAMPLE_HELP, 0},                              \
 	{                                                                                                    \
 		"sample-only", 'S', "HZ", OPTION_ARG_OPTIONAL, CTL_SAMPLE_ONLY_HELP, 0                       \

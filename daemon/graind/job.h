@@ -41,6 +41,7 @@ struct job {
 	bool fast;		      /* none, because the process tells by itself (libgrainshim) */
 	bool lossless;		      /* and waits when its rings are full */
 	bool by_policy;		      /* a session of those that are always profiled */
+	uint64_t max_bytes;	      /* of its files, by request; 0: none was given */
 	struct process process;
 	/* Under the registry's lock. */
 	enum job_reason stop; /* wanted by a request */
@@ -87,6 +88,9 @@ void job__conclude(struct job *job, bool with_summary, int trace_error);
 
 /* Time limits for the workers: short when graind is about to end. */
 unsigned int job__patience(struct job *job, unsigned int seconds);
+
+/* Bytes that its files may take: the request's, the policy's, the smaller of both. */
+uint64_t job__ceiling(const struct job *job);
 
 uint64_t job__now_ns(void);
 

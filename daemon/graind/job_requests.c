@@ -7,6 +7,7 @@
 #include "daemon/graind/listen.h"
 #include "daemon/graind/log.h"
 #include "daemon/graind/policy.h"
+#include "daemon/graind/spool.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -20,6 +21,17 @@
 #define MAX_DURATION_S (100u * 365 * 86400)
 #define DETACH_WAIT_S 300
 #define REFUSALS_NS UINT64_C(10000000000)
+
+uint64_t job__ceiling(const struct job *job)
+{
+	uint64_t asked = job->max_bytes ? job->max_bytes : SPOOL_DEFAULT_BYTES;
+	struct policy_limits limits;
+
+	policy__limits(&limits);
+	if (limits.job_bytes && (limits.job_bytes < asked || !job->max_bytes))
+		asked = limits.job_bytes;
+	return asked > SPOOL_LEAST_BYTES ? asked : SPOOL_LEAST_BYTES;
+}
 
 static int check_process(const struct job_request *request, struct process *process, int *pidfd,
 			 struct failure *failure)
@@ -138,6 +150,9 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 				     "\"fast\":true goes with a pid, with tasks and without counters");
 	else if (request->lossless && !request->fast)
 		error = failure__set(failure, 400, "\"lossless\":true goes with \"fast\":true");
+	else if (request->max_bytes && request->max_bytes < SPOOL_LEAST_BYTES)
+		error = failure__set(failure, 400, "max_bytes is less than %llu",
+				     (unsigned long long)SPOOL_LEAST_BYTES);
 	else if (!request->pid && request->peer != 0)
 		error = failure__set(failure, 403, "only root may profile every process; give a pid");
 	if (!error && request->pid)
@@ -165,6 +180,7 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	job->fast = request->fast;
 	job->lossless = request->lossless;
 	job->by_policy = request->by_policy;
+	job->max_bytes = request->max_bytes;
 	job->awaited = true;
 	if (job->process.opted_out)
 		job__note(job,

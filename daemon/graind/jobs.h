@@ -48,6 +48,7 @@ struct job_request {
 	bool fast;		/* they are by libgrainshim, from inside of the process */
 	bool lossless;		/* whose threads wait when their rings are full */
 	bool by_policy;		/* of every process only those that are always profiled */
+	uint64_t max_bytes;	/* of each job's files; 0: as the policy says */
 };
 
 /* These return 0, or -1 with *failure set. */

@@ -86,7 +86,7 @@ int member__begin(struct member *member, const struct member_start *start, const
 	free(now);
 	if (!process__belongs_to(&job->process, job->view.uid))
 		return failure__set(failure, 403, "process %d changed its user", (int)job->process.pid);
-	error = recorder__new(job->dirfd, &job->process, &member->recorder);
+	error = recorder__new(job->dirfd, &job->process, job__ceiling(job), &member->recorder);
 	if (!error)
 		error = recorder__begin(member->recorder, &about);
 	if (error) {

@@ -6,6 +6,7 @@
 #include "daemon/graind/modules.h"
 #include "daemon/graind/pages.h"
 #include "daemon/graind/placement.h"
+#include "daemon/graind/spool.h"
 #include "daemon/graind/symbols.h"
 
 #include <errno.h>
@@ -17,7 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_TRACE_BYTES (16ull << 30)
+/* What is left to be read at the end of a long job takes longer than naming its code. */
+#define FOLD_PATIENCE 4
 #define REFRESH_NS 100000000u
 /* Files opened before a site in them was seen: a short program may be gone by then. */
 #define OPEN_EARLY 16
@@ -26,7 +28,8 @@
 
 struct recorder {
 	struct process process;
-	struct trace_writer *writer;
+	struct trace_writer *writer; /* of the trace: its lines, and events as long as there is room */
+	struct spool *spool;
 	struct site_set sites, idents;
 	struct site_set addresses; /* empty without samples */
 	struct module_table modules;
@@ -56,11 +59,10 @@ static void keep_error(struct recorder *recorder, int error)
 		recorder->error = error;
 }
 
-int recorder__new(int dirfd, const struct process *process, struct recorder **out)
+int recorder__new(int dirfd, const struct process *process, uint64_t max_bytes, struct recorder **out)
 {
 	/* The worker that analyses root's traces is nobody: the directory keeps others out. */
-	const struct trace_writer_opts opts = {.max_bytes = MAX_TRACE_BYTES,
-					       .mode = process->uid ? 0600 : 0644};
+	const struct trace_writer_opts opts = {.max_bytes = max_bytes, .mode = process->uid ? 0600 : 0644};
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int error;
 
@@ -78,11 +80,14 @@ int recorder__new(int dirfd, const struct process *process, struct recorder **ou
 		error = machine__describe(recorder->writer);
 	if (!error)
 		error = trace_writer__flush(recorder->writer);
+	if (!error)
+		error = spool__new(dirfd, TRACE_FILE, process->uid, process->gid, max_bytes, recorder->writer,
+				   &recorder->spool);
 	if (error) {
 		recorder__free(recorder);
 		return error;
 	}
-	recorder->ring.writer = recorder->writer;
+	recorder->ring.writer = recorder->ring.lines = recorder->writer;
 	recorder->ring.sites = &recorder->sites;
 	recorder->ring.idents = &recorder->idents;
 	recorder->ring.tgid = process->pid;
@@ -241,6 +246,7 @@ int recorder__begin(struct recorder *recorder, const struct recorder_capture *ca
 void recorder__feed(struct recorder *recorder, unsigned int cpu, const struct ring_event *events,
 		    size_t count)
 {
+	recorder->ring.writer = spool__writer(recorder->spool);
 	keep_error(recorder, ring_to_trace__convert(&recorder->ring, cpu, events, count));
 }
 
@@ -274,7 +280,8 @@ void recorder__words(struct recorder *recorder, const struct trace_words_head *h
 	struct trace_words_head whole = *head;
 
 	whole.sites = recorder->word_site_count;
-	keep_error(recorder, trace_writer__words(recorder->writer, &whole, recorder->word_sites, words));
+	keep_error(recorder,
+		   trace_writer__words(spool__writer(recorder->spool), &whole, recorder->word_sites, words));
 	recorder->word_site_count = 0;
 	counts->events += head->words;
 	if (!counts->first_ns)
@@ -350,8 +357,10 @@ void recorder__tick(struct recorder *recorder, bool flush)
 {
 	look_at_new_sites(recorder);
 	look_at_new_idents(recorder);
-	if (flush)
+	if (flush) {
 		keep_error(recorder, trace_writer__flush(recorder->writer));
+		spool__flush(recorder->spool);
+	}
 }
 
 const struct ring_counts *recorder__counts(const struct recorder *recorder)
@@ -364,7 +373,7 @@ uint64_t recorder__dropped(const struct recorder *recorder)
 	struct trace_writer_stats stats;
 
 	trace_writer__stats(recorder->writer, &stats);
-	return stats.dropped_events;
+	return stats.dropped_events + spool__dropped(recorder->spool);
 }
 
 static void tell_loss(struct recorder *recorder, const char *cause, uint64_t count)
@@ -378,6 +387,7 @@ int recorder__finish(struct recorder *recorder, const char *reason, const struct
 		     size_t count, unsigned int symbolize_seconds, int *unnamed)
 {
 	struct data_objects data = {0};
+	uint64_t dropped;
 	int error;
 
 	look_at_new_sites(recorder);
@@ -385,6 +395,10 @@ int recorder__finish(struct recorder *recorder, const char *reason, const struct
 	if (recorder->pages)
 		pages__stop(recorder->pages, strcmp(reason, "exit") && strcmp(reason, "exec"));
 	keep_error(recorder, trace_writer__flush(recorder->writer));
+	spool__flush(recorder->spool);
+	dropped = recorder__dropped(recorder);
+	keep_error(recorder, spool__finish(recorder->spool, FOLD_PATIENCE * symbolize_seconds));
+	recorder->spool = NULL;
 	keep_error(recorder,
 		   symbols__write(recorder->writer,
 				  &(struct symbols_asked){.sites = &recorder->sites,
@@ -398,7 +412,7 @@ int recorder__finish(struct recorder *recorder, const char *reason, const struct
 	data_objects__free(&data);
 	for (size_t i = 0; i < count; i++)
 		tell_loss(recorder, losses[i].cause, losses[i].count);
-	tell_loss(recorder, "trace-file", recorder__dropped(recorder));
+	tell_loss(recorder, "trace-file", dropped);
 	tell_loss(recorder, "unknown-event", recorder->ring.counts.unknown);
 	keep_error(recorder,
 		   trace_writer__textf(recorder->writer, "@end reason=%s end_ns=%" PRIu64 " events=%" PRIu64,
@@ -414,6 +428,7 @@ void recorder__free(struct recorder *recorder)
 {
 	if (!recorder)
 		return;
+	spool__free(recorder->spool);
 	if (recorder->writer)
 		trace_writer__abandon(recorder->writer);
 	site_set__free(&recorder->sites);

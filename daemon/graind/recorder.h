@@ -14,8 +14,11 @@
 
 struct recorder;
 
-/* Creates the trace in `dirfd` with what is known of the machine. */
-int recorder__new(int dirfd, const struct process *process, struct recorder **out);
+/*
+ * Creates the trace in `dirfd`, which stays open for as long as the recorder, with what is known of the
+ * machine. Its files take max_bytes at most.
+ */
+int recorder__new(int dirfd, const struct process *process, uint64_t max_bytes, struct recorder **out);
 
 struct recorder_capture {
 	const char *runtime, *method; /* "libgomp", "libomp" or "libgomp+libomp"; "uprobe_multi" */

@@ -266,7 +266,7 @@ static void name_neighbour(struct ring_to_trace *to, const struct ring_event *in
 	memcpy(command, &in->key, sizeof(in->key));
 	memcpy(command + sizeof(in->key), &in->extra, sizeof(in->extra));
 	if (in->arg != RING_OFF_BLOCKED)
-		number = neighbours__number(to->neighbours, to->writer, (pid_t)(in->frame >> 32), command);
+		number = neighbours__number(to->neighbours, to->lines, (pid_t)(in->frame >> 32), command);
 	out->key = out->extra = out->frame = 0;
 	out->arg = (in->arg & TRACE_OFF_REASON) | number << TRACE_OFF_NEIGHBOUR_SHIFT;
 }

@@ -34,7 +34,8 @@ struct ring_counts {
 };
 
 struct ring_to_trace {
-	struct trace_writer *writer;
+	struct trace_writer *writer; /* of events */
+	struct trace_writer *lines;
 	struct site_set *sites, *idents;
 	struct site_set *addresses; /* in samples; NULL: there are none */
 	struct neighbours *neighbours;

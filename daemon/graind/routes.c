@@ -103,6 +103,9 @@ static int parse_start(const json_t *body, struct job_request *out, char why[256
 			out->samples_only = json_is_false(value);
 		} else if (!strcmp(key, "fast") && json_is_boolean(value)) {
 			out->fast = json_is_true(value);
+		} else if (!strcmp(key, "max_bytes") && json_is_integer(value) &&
+			   json_integer_value(value) > 0) {
+			out->max_bytes = (uint64_t)json_integer_value(value);
 		} else if (!strcmp(key, "lossless") && json_is_boolean(value)) {
 			out->lossless = json_is_true(value);
 		} else if (!strcmp(key, "counters") && is_list_of_names(value)) {

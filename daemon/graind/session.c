@@ -243,7 +243,7 @@ static bool open_member(struct session *session, struct member *member, pid_t pi
 		return false;
 	}
 	member->job->pidfd = pidfd;
-	error = recorder__new(member->job->dirfd, process, &member->recorder);
+	error = recorder__new(member->job->dirfd, process, job__ceiling(member->job), &member->recorder);
 	if (!error && prospect)
 		recorder__take_modules(member->recorder, &prospect->modules);
 	if (!error)

@@ -230,6 +230,7 @@ bool tree__begin(struct tree *tree, struct target *target, struct failure *failu
 			member__new(tree->jobs, target->process, target->pidfd, target->parent_job, failure);
 	if (!target->member)
 		return false;
+	target->member->job->max_bytes = tree->max_bytes;
 	if (member__begin(target->member, &start, tree->capture, failure) != 0)
 		return false;
 	if (tree->fast && !target->by_itself)
@@ -475,6 +476,7 @@ int tree__open(struct tree *tree, struct job *job, struct failure *failure)
 	tree->fast = job->fast;
 	tree->attached = !job->at_start;
 	tree->lossless = job->lossless;
+	tree->max_bytes = job->max_bytes;
 	if (tree->fast)
 		shim_server__open();
 	error = watch__open(false, &tree->watch);

@@ -51,6 +51,7 @@ struct tree {
 	double ns_per_event;
 	bool samples_only;   /* no runtime is looked for: every process that is sampled gets a job */
 	bool fast;	     /* nor where libgrainshim is: its processes come to shim_server by themselves */
+	uint64_t max_bytes;  /* of each job's files, by request; 0: none was given */
 	bool lossless;	     /* and wait when their rings are full */
 	bool attached;	     /* to a process that was running */
 	uint64_t fullest;    /* words in the fullest of those rings when they were emptied last */

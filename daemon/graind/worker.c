@@ -178,10 +178,9 @@ static int collect(int fd, uint64_t deadline_ms, const struct worker *worker, st
 	}
 }
 
-static int run(const struct worker *worker, struct sink *sink)
+int worker__start(const struct worker *worker, struct worker_running *out)
 {
-	uint64_t deadline_ms;
-	int pipe_fds[2], status = 0, error;
+	int pipe_fds[2], error;
 	pid_t pid;
 
 	if (pipe2(pipe_fds, O_CLOEXEC) != 0)
@@ -189,25 +188,41 @@ static int run(const struct worker *worker, struct sink *sink)
 	detach_gate__hold();
 	error = spawn(worker, pipe_fds[1], &pid);
 	close(pipe_fds[1]);
-	deadline_ms = now_ms() + worker->seconds * UINT64_C(1000);
 	if (error) {
 		detach_gate__release();
 		close(pipe_fds[0]);
 		return error;
 	}
-	error = wait_ready(pipe_fds[0], deadline_ms);
+	*out = (struct worker_running){.output = pipe_fds[0], .pid = pid};
+	error = wait_ready(pipe_fds[0], now_ms() + worker->seconds * UINT64_C(1000));
 	detach_gate__release();
-	if (!error)
-		error = collect(pipe_fds[0], deadline_ms, worker, sink);
-	close(pipe_fds[0]);
+	if (error)
+		worker__stop(out);
+	return error;
+}
+
+void worker__stop(struct worker_running *running)
+{
+	close(running->output);
+	kill(running->pid, SIGKILL);
+	while (waitpid(running->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+static int conclude(const struct worker *worker, struct worker_running *running, struct sink *sink)
+{
+	uint64_t deadline_ms = now_ms() + worker->seconds * UINT64_C(1000);
+	int status = 0, error = collect(running->output, deadline_ms, worker, sink);
+
+	close(running->output);
 	/* It has closed its output: either it is ending or it misbehaves. */
 	if (error)
-		kill(pid, SIGKILL);
-	while (waitpid(pid, &status, WNOHANG) == 0) {
+		kill(running->pid, SIGKILL);
+	while (waitpid(running->pid, &status, WNOHANG) == 0) {
 		const struct timespec nap = {.tv_nsec = 1000000};
 
 		if (now_ms() >= deadline_ms)
-			kill(pid, SIGKILL);
+			kill(running->pid, SIGKILL);
 		nanosleep(&nap, NULL);
 	}
 	if (!error && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
@@ -215,10 +230,18 @@ static int run(const struct worker *worker, struct sink *sink)
 	return error;
 }
 
-int worker__run(const struct worker *worker, char **output, size_t *size)
+static int run(const struct worker *worker, struct sink *sink)
+{
+	struct worker_running running;
+	int error = worker__start(worker, &running);
+
+	return error ? error : conclude(worker, &running, sink);
+}
+
+int worker__collect(const struct worker *worker, struct worker_running *running, char **output, size_t *size)
 {
 	struct sink sink = {.file = -1};
-	int error = run(worker, &sink);
+	int error = conclude(worker, running, &sink);
 
 	if (error) {
 		free(sink.text);
@@ -228,6 +251,14 @@ int worker__run(const struct worker *worker, char **output, size_t *size)
 	*output = sink.text;
 	*size = sink.used;
 	return 0;
+}
+
+int worker__run(const struct worker *worker, char **output, size_t *size)
+{
+	struct worker_running running;
+	int error = worker__start(worker, &running);
+
+	return error ? error : worker__collect(worker, &running, output, size);
 }
 
 int worker__run_into(const struct worker *worker, int file)

@@ -18,6 +18,7 @@
 #define WORKER_NOBODY 65534u
 #define WORKER_SYMBOLIZE "--worker-symbolize"
 #define WORKER_SUMMARY "--worker-summary"
+#define WORKER_FOLD "--worker-fold"
 #define WORKER_PLAN "--worker-plan"
 #define WORKER_BODIES "--worker-bodies"
 #define WORKER_COUNTERS "--worker-counters"
@@ -49,6 +50,18 @@ int worker__run(const struct worker *worker, char **output, size_t *size);
 /* The same with the output in a file. -ECANCELED: it was unwanted. */
 int worker__run_into(const struct worker *worker, int file);
 
+struct worker_running {
+	int output;
+	pid_t pid;
+};
+/* Starts one that goes on for as long as it is given something; seconds count for its start, and for its end.
+ */
+int worker__start(const struct worker *worker, struct worker_running *out);
+/* Its end, as worker__run. */
+int worker__collect(const struct worker *worker, struct worker_running *running, char **output, size_t *size);
+/* Ends it at once. */
+void worker__stop(struct worker_running *running);
+
 /* In the worker: main() when argv[1] is a WORKER_... . */
 int worker__main(int argc, char **argv);
 
@@ -57,6 +70,7 @@ int worker__symbolize(void);
 int worker__plan(void);
 int worker__bodies(uint64_t offset);
 int worker__summary(uint64_t job);
+int worker__fold(void);
 int worker__counters(void);
 
 #endif

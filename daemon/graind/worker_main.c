@@ -15,9 +15,16 @@ static const struct confine_limits limits = {
 	.open_files = 4096,
 };
 
+/* Goes on for as long as its job does. */
+static const struct confine_limits limits_of_fold = {
+	.cpu_seconds = UINT64_MAX,
+	.memory_bytes = UINT64_C(1) << 30,
+	.open_files = 16,
+};
+
 static int confine(uid_t uid, gid_t gid, enum confine_calls calls)
 {
-	int error = confine__limit(&limits);
+	int error = confine__limit(calls == CONFINE_RECEIVE_FILES ? &limits_of_fold : &limits);
 
 	if (!error)
 		error = confine__become(uid, gid);
@@ -46,6 +53,8 @@ int worker__main(int argc, char **argv)
 	/* Debug information lies in files beside; a trace is all there is to a summary. */
 	if (!strcmp(argv[1], WORKER_SUMMARY))
 		calls = CONFINE_OPEN_FILES;
+	if (!strcmp(argv[1], WORKER_FOLD))
+		calls = CONFINE_RECEIVE_FILES;
 	if (confine((uid_t)uid, (gid_t)gid, calls) != 0)
 		return 125;
 	if (!strcmp(argv[1], WORKER_SYMBOLIZE))
@@ -56,6 +65,8 @@ int worker__main(int argc, char **argv)
 		return worker__bodies(job);
 	if (!strcmp(argv[1], WORKER_SUMMARY))
 		return worker__summary(job);
+	if (!strcmp(argv[1], WORKER_FOLD))
+		return worker__fold();
 	if (!strcmp(argv[1], WORKER_COUNTERS))
 		return worker__counters();
 	return 2;

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Statistics of a trace while it is written, for jobs of which not all events are kept: counts and times
+ * by construct, in memory that does not grow with the number of events. README.md says what is exact.
+ */
+#ifndef GRAIND_GRAIN_FOLD_H
+#define GRAIND_GRAIN_FOLD_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct trace_folder;
+
+/* `max_bytes` of memory at most; 0: 8 GiB. */
+int trace_folder__new(uint64_t max_bytes, struct trace_folder **out);
+void trace_folder__free(struct trace_folder *folder);
+/*
+ * Whole chunks of a trace file, in order; from == 0: of the next file, from its header on. -EBADMSG: no such
+ * chunks are there; -E2BIG, -ENOMEM. After an error no more ranges can follow.
+ */
+int trace_folder__range(struct trace_folder *folder, int fd, uint64_t from, uint64_t to);
+/*
+ * After the last range: the statistics as lines of a trace (trace_format.h), also of what was read before an
+ * error. Nothing can follow.
+ */
+int trace_folder__finish(struct trace_folder *folder, FILE *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

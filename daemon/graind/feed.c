@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/graind/feed.h"
+#include "daemon/graind/worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Files that are not read to their end. */
+#define FILES 1024
+/* So much is read in a second or two: the end need not wait longer for a worker. */
+#define RANGE_BYTES (UINT64_C(4) << 20)
+#define ANSWER_MS 60000
+#define STATISTICS_MAX (32u << 20)
+#define CONCLUDE_SECONDS 20
+
+struct file {
+	int fd;
+	uint64_t done, end;
+	bool begun, whole; /* whole: another one follows */
+};
+
+struct feed {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t more;
+	struct file files[FILES]; /* a ring */
+	size_t first, count;
+	uint64_t backlog, deadline_ms;
+	bool ending, failed, cut, started;
+	uid_t uid;
+	gid_t gid;
+	int error;
+	char *text;
+	size_t size;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+}
+
+static int send_range(int socket, int fd, const struct feed_range *range)
+{
+	struct iovec part = {(void *)(uintptr_t)range, sizeof(*range)};
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	struct cmsghdr *head;
+
+	if (range->from == 0) {
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+		head = CMSG_FIRSTHDR(&message);
+		head->cmsg_level = SOL_SOCKET;
+		head->cmsg_type = SCM_RIGHTS;
+		head->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(head), &fd, sizeof(fd));
+	}
+	return sendmsg(socket, &message, MSG_NOSIGNAL) == sizeof(*range) ? 0 : -EPIPE;
+}
+
+static int await_answer(int socket)
+{
+	struct pollfd wait = {.fd = socket, .events = POLLIN};
+	uint64_t answer;
+
+	if (poll(&wait, 1, ANSWER_MS) <= 0)
+		return -ETIMEDOUT;
+	return recv(socket, &answer, sizeof(answer), 0) == sizeof(answer) ? 0 : -ECHILD;
+}
+
+/* The next range; false: there is none any more. With the lock held. */
+static bool next_range(struct feed *feed, struct feed_range *range, int *fd)
+{
+	for (;;) {
+		struct file *file = &feed->files[feed->first];
+
+		if (feed->ending && feed->deadline_ms <= now_ms() && feed->backlog) {
+			feed->cut = true;
+			return false;
+		}
+		if (feed->count && file->done == file->end && file->whole) {
+			close(file->fd);
+			feed->first = (feed->first + 1) % FILES;
+			feed->count--;
+		} else if (feed->count && file->done < file->end) {
+			range->from = file->begun ? file->done : 0;
+			range->to =
+				file->end - file->done > RANGE_BYTES ? file->done + RANGE_BYTES : file->end;
+			*fd = file->fd;
+			return true;
+		} else if (feed->ending) {
+			return false;
+		} else {
+			pthread_cond_wait(&feed->more, &feed->lock);
+		}
+	}
+}
+
+/* Sends until there is no more. The worker reads whole chunks: it answers how far it came. */
+static int all_ranges(struct feed *feed, int socket)
+{
+	struct feed_range range;
+	int fd, error = 0;
+
+	pthread_mutex_lock(&feed->lock);
+	while (!error && next_range(feed, &range, &fd)) {
+		uint64_t reached = range.to;
+
+		pthread_mutex_unlock(&feed->lock);
+		error = send_range(socket, fd, &range);
+		if (!error)
+			error = await_answer(socket);
+		pthread_mutex_lock(&feed->lock);
+		feed->files[feed->first].begun = true;
+		feed->backlog -= reached - feed->files[feed->first].done;
+		feed->files[feed->first].done = reached;
+	}
+	pthread_mutex_unlock(&feed->lock);
+	return error;
+}
+
+static void *run(void *argument)
+{
+	struct feed *feed = argument;
+	struct worker worker = {.work = WORKER_FOLD,
+				.uid = feed->uid,
+				.gid = feed->gid,
+				.seconds = CONCLUDE_SECONDS,
+				.max_output = STATISTICS_MAX};
+	struct worker_running running;
+	int sockets[2], error;
+
+	error = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) ? -errno : 0;
+	if (!error) {
+		worker.input = sockets[1];
+		error = worker__start(&worker, &running);
+		close(sockets[1]);
+		if (!error) {
+			error = all_ranges(feed, sockets[0]);
+			close(sockets[0]);
+			/* Its answer to the end of the ranges is the statistics. */
+			if (error)
+				worker__stop(&running);
+			else
+				error = worker__collect(&worker, &running, &feed->text, &feed->size);
+		} else {
+			close(sockets[0]);
+		}
+	}
+	pthread_mutex_lock(&feed->lock);
+	feed->failed = true;
+	feed->error = error;
+	pthread_mutex_unlock(&feed->lock);
+	return NULL;
+}
+
+int feed__new(uid_t uid, gid_t gid, struct feed **out)
+{
+	struct feed *feed = calloc(1, sizeof(*feed));
+	int error;
+
+	if (!feed)
+		return -ENOMEM;
+	feed->uid = uid;
+	feed->gid = gid;
+	pthread_mutex_init(&feed->lock, NULL);
+	pthread_cond_init(&feed->more, NULL);
+	error = -pthread_create(&feed->thread, NULL, run, feed);
+	if (error) {
+		feed__free(feed);
+		return error;
+	}
+	feed->started = true;
+	*out = feed;
+	return 0;
+}
+
+int feed__file(struct feed *feed, int fd)
+{
+	int error = 0;
+
+	pthread_mutex_lock(&feed->lock);
+	if (feed->count == FILES) {
+		error = -ENOSPC;
+		close(fd);
+	} else {
+		if (feed->count)
+			feed->files[(feed->first + feed->count - 1) % FILES].whole = true;
+		feed->files[(feed->first + feed->count++) % FILES] = (struct file){.fd = fd};
+		pthread_cond_signal(&feed->more);
+	}
+	pthread_mutex_unlock(&feed->lock);
+	return error;
+}
+
+void feed__until(struct feed *feed, uint64_t end)
+{
+	pthread_mutex_lock(&feed->lock);
+	if (feed->count) {
+		struct file *last = &feed->files[(feed->first + feed->count - 1) % FILES];
+
+		if (end > last->end) {
+			feed->backlog += end - last->end;
+			last->end = end;
+			pthread_cond_signal(&feed->more);
+		}
+	}
+	pthread_mutex_unlock(&feed->lock);
+}
+
+uint64_t feed__backlog(struct feed *feed)
+{
+	uint64_t backlog;
+
+	pthread_mutex_lock(&feed->lock);
+	backlog = feed->backlog;
+	pthread_mutex_unlock(&feed->lock);
+	return backlog;
+}
+
+bool feed__failed(struct feed *feed)
+{
+	bool failed;
+
+	pthread_mutex_lock(&feed->lock);
+	failed = feed->failed;
+	pthread_mutex_unlock(&feed->lock);
+	return failed;
+}
+
+static void end(struct feed *feed, unsigned int seconds)
+{
+	if (!feed->started)
+		return;
+	pthread_mutex_lock(&feed->lock);
+	feed->ending = true;
+	feed->deadline_ms = now_ms() + seconds * UINT64_C(1000);
+	pthread_cond_signal(&feed->more);
+	pthread_mutex_unlock(&feed->lock);
+	pthread_join(feed->thread, NULL);
+	feed->started = false;
+}
+
+int feed__finish(struct feed *feed, unsigned int seconds, char **text, bool *cut)
+{
+	int error;
+
+	end(feed, seconds);
+	error = feed->error;
+	*text = feed->text;
+	*cut = feed->cut;
+	feed->text = NULL;
+	feed__free(feed);
+	return error;
+}
+
+void feed__free(struct feed *feed)
+{
+	if (!feed)
+		return;
+	end(feed, 0);
+	for (; feed->count; feed->count--, feed->first = (feed->first + 1) % FILES)
+		close(feed->files[feed->first].fd);
+	pthread_mutex_destroy(&feed->lock);
+	pthread_cond_destroy(&feed->more);
+	free(feed->text);
+	free(feed);
+}

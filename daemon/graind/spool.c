@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/graind/spool.h"
+#include "daemon/graind/feed.h"
+#include "daemon/graind/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SPOOL_FILE "events.new"
+/* More make a graph that no worker has the memory for. */
+#define GRAPH_EVENTS UINT64_C(24000000)
+#define LARGEST_FILE (UINT64_C(16) << 20)
+/* The worker is told of new bytes at this step. */
+#define STEP_BYTES (UINT64_C(256) << 10)
+/* Words of one chunk that do not compress. */
+#define CHUNK_BYTES (UINT64_C(640) << 10)
+#define NAP_NS 1000000
+
+struct spool {
+	struct trace_writer *trace, *own; /* own: NULL as long as the trace takes events */
+	struct feed *feed;
+	int dirfd;
+	const char *name;
+	uid_t uid;
+	gid_t gid;
+	uint64_t max_bytes, told, trace_end;
+	int error;
+};
+
+static uint64_t end_of(const struct trace_writer *writer)
+{
+	struct trace_writer_stats stats;
+
+	trace_writer__stats(writer, &stats);
+	return stats.bytes;
+}
+
+int spool__new(int dirfd, const char *name, uid_t uid, gid_t gid, uint64_t max_bytes,
+	       struct trace_writer *trace, struct spool **out)
+{
+	struct spool *spool = calloc(1, sizeof(*spool));
+
+	if (!spool)
+		return -ENOMEM;
+	*spool = (struct spool){
+		.trace = trace, .dirfd = dirfd, .name = name, .uid = uid, .gid = gid, .max_bytes = max_bytes};
+	*out = spool;
+	return 0;
+}
+
+/* The file that is written now is what the worker reads next; the spool's own has no name from then on. */
+static int show_file(struct spool *spool, const char *name)
+{
+	int fd = openat(spool->dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), error = fd < 0 ? -errno : 0;
+
+	if (name != spool->name)
+		unlinkat(spool->dirfd, name, 0);
+	if (!error)
+		error = feed__file(spool->feed, fd);
+	spool->told = 0;
+	return error;
+}
+
+static void tell(struct spool *spool, uint64_t step)
+{
+	uint64_t end = end_of(spool->own ? spool->own : spool->trace);
+
+	if (end < spool->told + step)
+		return;
+	feed__until(spool->feed, end);
+	spool->told = end;
+}
+
+static uint64_t file_bytes(const struct spool *spool)
+{
+	return spool->max_bytes / 32 < LARGEST_FILE ? spool->max_bytes / 32 : LARGEST_FILE;
+}
+
+/* From here on the trace has no events. */
+static int leave_trace(struct spool *spool)
+{
+	int error = trace_writer__flush(spool->trace);
+
+	if (error)
+		return error;
+	tell(spool, 0);
+	spool->trace_end = end_of(spool->trace);
+	/* One that a graind left that was killed between the two calls. */
+	unlinkat(spool->dirfd, SPOOL_FILE, 0);
+	error = trace_writer__create(spool->dirfd, SPOOL_FILE, NULL, &spool->own);
+	return error ? error : show_file(spool, SPOOL_FILE);
+}
+
+/* The rest of the trace's half is for its lines. */
+static bool is_full(const struct spool *spool)
+{
+	struct trace_writer_stats stats;
+
+	trace_writer__stats(spool->trace, &stats);
+	return stats.bytes >= spool->max_bytes / 2 || stats.events >= GRAPH_EVENTS;
+}
+
+static int start_feed(struct spool *spool)
+{
+	int error = feed__new(spool->uid, spool->gid, &spool->feed);
+
+	return error ? error : show_file(spool, spool->name);
+}
+
+static int look(struct spool *spool)
+{
+	int error = 0;
+
+	if (!spool->feed) {
+		struct trace_writer_stats stats;
+
+		/* Early, so that it need not catch up at once when the trace is full. */
+		trace_writer__stats(spool->trace, &stats);
+		if (stats.bytes < spool->max_bytes / 16 && stats.events < GRAPH_EVENTS / 8)
+			return 0;
+		error = start_feed(spool);
+	}
+	if (!error && !spool->own && is_full(spool))
+		error = leave_trace(spool);
+	if (!error)
+		tell(spool, STEP_BYTES);
+	if (!error && spool->own && end_of(spool->own) >= file_bytes(spool)) {
+		error = trace_writer__flush(spool->own);
+		tell(spool, 0);
+		if (!error)
+			error = trace_writer__rotate(spool->own, spool->dirfd, SPOOL_FILE);
+		if (!error)
+			error = show_file(spool, SPOOL_FILE);
+	}
+	return error;
+}
+
+/* What a process has no room for meanwhile its rings count as lost, or it waits, as it was asked to. */
+static void wait_for_room(struct spool *spool)
+{
+	const struct timespec nap = {.tv_nsec = NAP_NS};
+	uint64_t reserved = 2 * file_bytes(spool) + CHUNK_BYTES + spool->max_bytes / 16,
+		 half = spool->max_bytes / 2, room = half > reserved ? half - reserved : CHUNK_BYTES;
+
+	while (feed__backlog(spool->feed) > room && !feed__failed(spool->feed))
+		nanosleep(&nap, NULL);
+}
+
+struct trace_writer *spool__writer(struct spool *spool)
+{
+	if (spool->error)
+		return spool->own ? spool->own : spool->trace;
+	spool->error = look(spool);
+	if (!spool->error && spool->own) {
+		wait_for_room(spool);
+		if (feed__failed(spool->feed))
+			spool->error = -ECHILD;
+	}
+	if (spool->error) {
+		log__line(LOG_WARNING, "a job's statistics end early: %s", strerror(-spool->error));
+		trace_writer__refuse(spool->own ? spool->own : spool->trace, spool->error);
+	}
+	return spool->own ? spool->own : spool->trace;
+}
+
+void spool__flush(struct spool *spool)
+{
+	if (spool->own)
+		trace_writer__flush(spool->own);
+	if (spool->feed && !spool->error)
+		tell(spool, 1);
+}
+
+uint64_t spool__dropped(const struct spool *spool)
+{
+	struct trace_writer_stats stats = {0};
+
+	if (spool->own)
+		trace_writer__stats(spool->own, &stats);
+	return stats.dropped_events;
+}
+
+bool spool__folds(const struct spool *spool)
+{
+	return spool->own != NULL;
+}
+
+/* What the worker says is as untrusted as what it read. */
+static int take_lines(struct trace_writer *trace, char *text)
+{
+	char *rest;
+	int error = 0;
+
+	for (char *line = strtok_r(text, "\n", &rest); line && !error; line = strtok_r(NULL, "\n", &rest))
+		error = strncmp(line, "@folded", 7) == 0 ? trace_writer__text(trace, line) : -EBADMSG;
+	return error;
+}
+
+int spool__finish(struct spool *spool, unsigned int seconds)
+{
+	char *text = NULL;
+	bool cut = false;
+	int error = 0;
+
+	spool__flush(spool);
+	if (spool->feed && spool->own) {
+		error = feed__finish(spool->feed, seconds, &text, &cut);
+		spool->feed = NULL;
+		if (!error)
+			error = take_lines(spool->trace, text);
+		if (!error && (cut || spool->error))
+			error = trace_writer__text(
+				spool->trace,
+				cut ? "@folded why=\"there was no time to read the rest\""
+				    : "@folded why=\"not everything could be written or read\"");
+		free(text);
+	}
+	spool__free(spool);
+	return error;
+}
+
+void spool__free(struct spool *spool)
+{
+	if (!spool)
+		return;
+	feed__free(spool->feed);
+	trace_writer__abandon(spool->own);
+	free(spool);
+}

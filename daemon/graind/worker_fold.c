@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Standard input is a socket over which ranges of trace files come (feed.h), each answered when it is read;
+ * at its end the statistics of all of them go to standard output, as lines of a trace.
+ */
+#include "daemon/graind/feed.h"
+#include "daemon/graind/worker.h"
+
+#include "analysis/grain_fold.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define MEMORY_BYTES (512ull << 20)
+
+/* The file that comes with it takes the place of *fd. */
+static ssize_t receive(struct feed_range *range, int *fd)
+{
+	struct iovec part = {range, sizeof(*range)};
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
+	ssize_t got = recvmsg(STDIN_FILENO, &message, MSG_CMSG_CLOEXEC);
+	struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+
+	if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
+	    head->cmsg_len == CMSG_LEN(sizeof(int))) {
+		if (*fd >= 0)
+			close(*fd);
+		memcpy(fd, CMSG_DATA(head), sizeof(*fd));
+	}
+	return got;
+}
+
+int worker__fold(void)
+{
+	struct trace_folder *folder;
+	struct feed_range range;
+	int fd = -1, error = trace_folder__new(MEMORY_BYTES, &folder), failed;
+
+	if (error)
+		return 1;
+	while (receive(&range, &fd) == (ssize_t)sizeof(range)) {
+		/* What cannot be read any more is answered all the same: nobody keeps it for us. */
+		if (!error)
+			error = trace_folder__range(folder, fd, range.from, range.to);
+		if (write(STDIN_FILENO, &range.to, sizeof(range.to)) != (ssize_t)sizeof(range.to))
+			return 1;
+	}
+	failed = trace_folder__finish(folder, stdout);
+	error = error ? error : failed;
+	if (error)
+		printf("@folded why=\"%s\"\n", error == -E2BIG
+						       ? "more was open at a time than there was memory for"
+						       : "a file could not be read");
+	trace_folder__free(folder);
+	return fflush(stdout) != 0;
+}

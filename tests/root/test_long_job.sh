@@ -1,0 +1,129 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Jobs of more events than their files may hold: statistics of all of the run, a graph of its first part.
+# usage: tests/root/test_long_job.sh BUILD_DIRECTORY [TASKS]
+# With TASKS only one job, of as many at least, in 32 MiB.
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/root_lib.sh"
+start_graind || exit 1
+export OMP_NUM_THREADS=2
+TASKS=${2:-0}
+MAX=$(((TASKS ? 32 : 8) << 20))
+
+# bytes_of JOB: what its files take now, those without a name, which only graind has open, among them.
+bytes_of()
+{
+	local fd total
+	total=$(du -sb "$GRAIND_STATE_DIR/jobs/$1" 2>/dev/null | cut -f1)
+	for fd in /proc/"$GRAIND_PID"/fd/*; do
+		case $(readlink "$fd" 2>/dev/null) in
+		*/jobs/"$1"/events.new*) total=$((total + $(stat -L -c %s "$fd" 2>/dev/null || echo 0))) ;;
+		esac
+	done
+	echo "${total:-0}"
+}
+
+# long NAME JOB OPTIONS -- PROGRAM ARG...: the program's own count is that of the statistics, and no file was too large.
+long()
+{
+	local name=$1 job=$2 peak=0 now
+	shift 2
+	"$GRAINCTL" run --max-bytes "$MAX" "$@" >"$T/said" 2>"$T/err" &
+	local pid=$!
+	while kill -0 "$pid" 2>/dev/null; do
+		now=$(bytes_of "$job")
+		[ "$now" -gt "$peak" ] && peak=$now
+		sleep 0.1
+	done
+	wait "$pid"
+	is "$name: job" "$(tail -1 "$T/err")" "job $job"
+	"$GRAINCTL" summary "$job" --json >"$T/summary"
+	is "$name: tasks as the program counts them, none lost, none incomplete" "$(python3 - "$T/summary" "$T/said" <<'PY'
+import json, sys
+s, said = (json.load(open(f)) for f in sys.argv[1:])
+rows = [d for d in s["definitions"] if d["kind"] == "task"]
+half = said["tasks"] // 2
+assert [d["instances"] for d in rows] == [half, half], rows
+for d in rows:
+    assert sum(n for _, n in d["exec_histogram"]) == half, d["exec_histogram"]
+    assert d["exec_ns"]["min"] <= d["exec_ns"]["mean"] <= d["exec_ns"]["max"]
+assert sum(d["exec_ns"]["sum"] for d in rows) <= s["work_ns"]
+c = s["coverage"]
+assert not c["whole"] and c["why"] is None, c
+assert 0 < c["graph_grains"] < said["tasks"] and c["graph_wall_ns"] < s["wall_ns"], c
+assert c["run_regions"] == said["rounds"], c
+print(s["grains"]["tasks"] == said["tasks"], s["events"]["lost"], s["grains"]["incomplete"])
+PY
+)" "True 0 0"
+	now=$(bytes_of "$job")
+	[ "$now" -gt "$peak" ] && peak=$now
+	check "$name: at most $peak bytes in files" test "$peak" -le "$MAX"
+	check "$name: and more than a quarter of the ceiling" test "$peak" -gt $((MAX / 4))
+	printf '= %s: %s\n' "$name" "$(python3 - "$T/summary" "$peak" <<'PY'
+import json, sys
+s = json.load(open(sys.argv[1]))
+print(f"{s['grains']['tasks']:,} tasks in {s['wall_ns'] / 1e9:.1f} s, {s['events']['seen']:,} events, "
+      f"{s['events']['lost']} lost, files {int(sys.argv[2]) / (1 << 20):.1f} MiB at most, "
+      f"graph of {s['coverage']['graph_grains']:,} tasks")
+PY
+)"
+	is "$name: nothing is left but what a job has" "$(ls "$GRAIND_STATE_DIR/jobs/$job" | tr '\n' ' ')" \
+		"job.json summary.json trace.grt "
+}
+
+if [ "$TASKS" -gt 0 ]; then
+	long "libgomp, from inside" 1 --fast --lossless -- "$B/tests/omp/fib" 30 25 $((TASKS / 2686522 + 1))
+	stop_graind
+	is "graind ends cleanly" "$GRAIND_STATUS" 0
+	exit 0
+fi
+
+long "libgomp, from inside" 1 --fast --lossless -- "$B/tests/omp/fib" 25 18 12
+"$GRAINCTL" summary 1 >"$T/text"
+check "the text says what is of the whole run" grep -q "of the whole" "$T/text"
+"$GRAINCTL" analyze "$GRAIND_STATE_DIR/jobs/1/trace.grt" --format json >"$T/grains"
+check "the trace can be analysed without graind" test -s "$T/grains"
+check "a report of the first part" "$GRAINCTL" report 1 --format html -o "$T/report.html"
+long "libomp, from inside" 2 --fast --lossless -- "$B/tests/omp/fib.clang" 25 18 6
+long "libgomp, by probes" 3 -- "$B/tests/omp/fib" 25 15 8
+
+# The same statistics as those of a graph of all of it.
+same()
+{
+	local job
+	job=$("$GRAINCTL" run "${@:2}" 2>&1 >"$T/out" | sed -n 's/^job //p')
+	"$B/tests/tools/check_fold" "$GRAIND_STATE_DIR/jobs/$job/trace.grt" >"$T/fold"
+	is "$1: statistics are those of the graph" "$(python3 -c "
+import json, sys
+d = json.load(sys.stdin)
+print({k: v for k, v in d.items() if isinstance(v, list) and v[0] != v[1]})" <"$T/fold")" "{}"
+}
+same "fib, libgomp, from inside" --fast --lossless -- "$B/tests/omp/fib" 20 12 3
+same "fib, libgomp, by probes" -- "$B/tests/omp/fib" 18 8 3
+same "fib, libomp, from inside" --fast --lossless -- "$B/tests/omp/fib.clang" 20 10 3
+same "fib, libomp, by probes" -- "$B/tests/omp/fib.clang" 18 8 3
+same "chunks, libgomp, from inside" --fast --lossless -- "$B/tests/omp/chunks"
+same "chunks, libgomp, by probes" -- "$B/tests/omp/chunks"
+same "chunks, libomp, by probes" -- "$B/tests/omp/chunks.clang"
+same "all kinds of tasks, from inside" --fast --lossless -- "$B/tests/omp/mixed"
+same "all kinds of tasks, by probes" -- "$B/tests/omp/mixed"
+
+# What graind had written when it was killed can be read.
+"$GRAINCTL" run --fast --max-bytes 8M -- "$B/tests/omp/fib" 25 18 60 >/dev/null 2>&1 &
+killed=$!
+last=$(ls "$GRAIND_STATE_DIR/jobs" | sort -n | tail -1)
+for i in $(seq 200); do
+	job=$(ls "$GRAIND_STATE_DIR/jobs" | sort -n | tail -1)
+	[ "$job" != "$last" ] && [ "$(stat -c %s "$GRAIND_STATE_DIR/jobs/$job/trace.grt" 2>/dev/null || echo 0)" -ge $((MAX / 2)) ] && break
+	sleep 0.1
+done
+stop_graind KILL
+wait "$killed"
+check "a killed graind's trace can be read up to the last whole chunk" "$GRAINCTL" analyze \
+	"$GRAIND_STATE_DIR/jobs/$job/trace.grt" --keep-going --format csv -o "$T/killed.csv"
+is "and it left no other files" "$(ls "$GRAIND_STATE_DIR/jobs/$job" | tr '\n' ' ')" "job.json trace.grt "
+start_graind
+"$GRAINCTL" run --max-bytes 4M -- "$B/tests/omp/fib" 10 2 1 >/dev/null 2>"$T/err"
+is "a ceiling that is too low is refused" "$?" 2
+stop_graind
+is "graind ends cleanly" "$GRAIND_STATUS" 0
