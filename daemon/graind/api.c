@@ -17,7 +17,7 @@
 #define MAX_BODY (64u << 10)
 #define MAX_BODY_READ (1u << 20)
 #define MAX_CONNECTIONS 512
-#define MAX_CONNECTIONS_OF_A_USER 64
+#define MAX_CONNECTIONS_OF_A_USER 50
 #define IDLE_SECONDS 15
 /* Until a request is there as a whole. */
 #define REQUEST_NS (UINT64_C(30) * 1000000000)

@@ -5,6 +5,7 @@
 #include "daemon/graind/worker.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,4 +109,6 @@ void job__conclude(struct job *job, bool with_summary, int trace_error)
 	conclusion = (struct conclusion){.summary = summary, .error = why};
 	job__retire(job, show_conclusion, &conclusion);
 	json_decref(summary);
+	/* A large summary's room is not kept. */
+	malloc_trim(0);
 }
