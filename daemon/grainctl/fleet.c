@@ -189,7 +189,7 @@ static const struct question questions[] = {
 	{"sum by (instance) (rate(graind_cpu_seconds_total[5m]))", false, offsetof(struct fleet_node, cpus),
 	 NULL},
 	{"graind_resident_memory_bytes", false, offsetof(struct fleet_node, memory), NULL},
-	{SEEN_UP("[1d:1m]"), false, 0, take_down},
+	{SEEN_UP("[1d:5m]"), false, 0, take_down},
 	{SEEN_UP("[10m:5s]"), false, 0, take_down},
 	{"graind_build_info", false, 0, take_version},
 	{"graind_job_running", true, offsetof(struct fleet_job, running), NULL},
@@ -203,7 +203,7 @@ static const struct question questions[] = {
 	{"graind_job_problem_ratio", true, 0, take_problem},
 	/* Coarse for the old ones, fine for the new. */
 	{"min_over_time(timestamp(graind_job_info)[1d:5m])", true, 0, take_since},
-	{"min_over_time(timestamp(graind_job_info)[10m:5s])", true, 0, take_since},
+	{"min_over_time(timestamp(graind_job_info)[10m:15s])", true, 0, take_since},
 };
 
 static enum ctl_exit ask(const struct asking *asking, const struct question *question)
