@@ -10,6 +10,7 @@
 # make bench      the cost of being measured, as a table (as root)
 # make bench-analysis  seconds and memory of the analysis of large traces, as a table
 # make bench-render    seconds and bytes of drawing large graphs, as a table
+# make bench-prometheus one Prometheus and 2,000 simulated nodes, for some minutes (as root)
 # make deps       install what is missing (Debian packages, as root)
 # make fuzz-plan MINUTES=10  the probe planner on mutated files
 # make fuzz-log, fuzz-trace, fuzz-words  the analysis on mutated event logs, traces and words of a process
@@ -382,6 +383,9 @@ bench:
 bench-render: $(B)/tests/tools/make_trace $(B)/tests/tools/time_render
 	@tests/bench/bench_render.py $(B)
 
+bench-prometheus: all $(B)/tests/omp/demo $(B)/tests/omp/loop_forever
+	@tests/bench/bench_prometheus.py $(B)
+
 # Everything is "secondary": what is to be made anew has to be gone with all that is made of it.
 bench-analysis:
 	@[ -e $(LEARNED)/done ] && [ -z "$$(find analysis -newer $(LEARNED)/done -print -quit)" ] || rm -rf $(LEARNED) $(B)/analysis $(B)/analysis.o $(B)/libanalysis.a $(B)/tests/tools/time_analysis
@@ -429,6 +433,6 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all constructs deps sysroot demo check check-full check-vm check-shim-cycles check-long guest-programs bench bench-analysis bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace fuzz-words fuzz-shim fuzz-policy fuzz-api sanitized
+.PHONY: all constructs deps sysroot demo check check-full check-vm check-shim-cycles check-long guest-programs bench bench-analysis bench-prometheus bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace fuzz-words fuzz-shim fuzz-policy fuzz-api sanitized
 
 -include $(shell find $(B) \( -path '$(B)/sysroot-*' -o -path '$(B)/vm' -o -path '$(B)/runtimes*' \) -prune -o -name '*.d' -type f -print 2>/dev/null)
