@@ -38,8 +38,15 @@ options=(-q -o "APT::Architecture=$arch" -o "APT::Architectures::=$arch" -o "Dir
 	echo "could not fetch packages for $arch (see above)" >&2
 	exit 1
 }
+# As dpkg would have it, so that packages can be installed there.
+info=$tree/var/lib/dpkg/info
+mkdir -p "$info"
 for deb in "$apt"/cache/archives/*.deb; do
-	dpkg-deb --fsys-tarfile "$deb" | tar -C "$tree" --keep-directory-symlink --no-same-owner -x
+	name=$(dpkg-deb -f "$deb" Package)
+	[ "$(dpkg-deb -f "$deb" Multi-Arch)" = same ] && name=$name:$arch
+	dpkg-deb --fsys-tarfile "$deb" | tee >(tar -t | sed 's,^\.,,; s,/$,,; s,^$,/.,' >"$info/$name.list") |
+		tar -C "$tree" --keep-directory-symlink --no-same-owner -x
+	{ dpkg-deb -f "$deb" && echo "Status: install ok installed" && echo; } >>"$tree/var/lib/dpkg/status"
 done
 rm -rf "$apt"
 echo "$arch $*" >"$stamp"

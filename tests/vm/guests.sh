@@ -49,7 +49,7 @@ guest()
 		;;
 	linux-6.12)
 		ARCHITECTURE=amd64 KERNEL=6.12
-		TESTS+=("${PC_TESTS[@]}" "${NUMA_TESTS[@]}" "${ATTACH_TESTS[@]}" root/test_shim.sh)
+		TESTS+=("${PC_TESTS[@]}" "${NUMA_TESTS[@]}" "${ATTACH_TESTS[@]}" root/test_shim.sh vm/test_service.sh)
 		# This kernel panicked in 2 of 9 boots with a thread for each CPU.
 		pc single
 		;;

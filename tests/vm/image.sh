@@ -4,7 +4,7 @@
 # prints its path: packages of the installed release of Debian from the machine's
 # own apt sources, with the libraries of what is built here, and the unit that
 # runs the tests. No code of the packages is run, so that any machine can make the
-# disk of any other. Made anew when this script or the unit has changed.
+# disk of any other. Made anew when one of the scripts or the unit has changed.
 # usage: tests/vm/image.sh BUILD_DIRECTORY ARCHITECTURE
 set -eu
 B=${1:?usage: tests/vm/image.sh BUILD_DIRECTORY ARCHITECTURE} architecture=$2
@@ -14,12 +14,12 @@ mkdir -p "$B/vm"
 V=$(cd "$B/vm" && pwd)
 image=$V/root-$architecture.img
 PACKAGES=(base-files base-passwd bash coreutils dash debianutils diffutils findutils grep gzip hostname libc-bin mawk sed tar
-	util-linux mount login systemd systemd-sysv udev kmod
+	util-linux mount login systemd systemd-sysv udev kmod dpkg passwd init-system-helpers
 	libgomp1 libomp5-14 libgfortran5 libbpf1 libelf1 libdw1 libcapstone4 libzstd1 zlib1g libdeflate0 libmicrohttpd12
 	libcurl4 libssl3 libjansson4 libsystemd0 libpapi7.0 libpfm4 libhwloc15 libgvc6 libopen-trace-format2-10 libnuma1 libncursesw6 libconfuse2
 	python3 binutils bpftool curl procps hwloc-nox numactl)
 
-made_of=$(cat "$0" "$HERE/graind-tests.service" | sha256sum)
+made_of=$(cat "$0" "$HERE/../foreign_tree.sh" "$HERE/graind-tests.service" | sha256sum)
 exec 9>"$V/.image-$architecture.lock"
 flock 9
 if [ -e "$image" ] && [ "$(cat "$image.made-of" 2>/dev/null)" = "$made_of" ]; then

@@ -6,6 +6,7 @@
 mkdir out
 # Nothing of the packages has run when the disk was made.
 ldconfig
+libgvc6-config-update -c
 tests=$(sed -n 's/.*graind\.tests=\([^ ]*\).*/\1/p' /proc/cmdline)
 # Threads that spin would take the CPUs of the host from those that work.
 export FEW=1 OMP_WAIT_POLICY=passive
