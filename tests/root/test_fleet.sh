@@ -13,7 +13,8 @@ URL=http://127.0.0.1:$PORT
 
 # --- servers that answer something else ----------------------------------
 /usr/bin/python3 -B "$HERE/odd_prometheus.py" "$ODD" & PIDS+=($!)
-for _ in $(seq 100); do (exec 3<>"/dev/tcp/127.0.0.1/$ODD") 2>/dev/null && break; sleep 0.05; done
+# An answer, not a connection: who connects to a port of its own range may meet itself.
+for _ in $(seq 200); do [ "$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$ODD/missing")" = 404 ] && break; sleep 0.05; done
 # fails NAME STATUS WORD PATH: one line on stderr that has the word.
 fails()
 {
