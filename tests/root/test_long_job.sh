@@ -84,7 +84,7 @@ check "the text says what is of the whole run" grep -q "of the whole" "$T/text"
 "$GRAINCTL" analyze "$GRAIND_STATE_DIR/jobs/1/trace.grt" --format json >"$T/grains"
 check "the trace can be analysed without graind" test -s "$T/grains"
 check "a report of the first part" "$GRAINCTL" report 1 --format html -o "$T/report.html"
-long "libomp, from inside" 2 --fast --lossless -- "$B/tests/omp/fib.clang" 25 18 6
+long "libomp, from inside" 2 --fast --lossless -- "$B/tests/omp/fib.clang" 25 18 10
 long "libgomp, by probes" 3 -- "$B/tests/omp/fib" 25 15 8
 
 # The same statistics as those of a graph of all of it.
