@@ -219,6 +219,7 @@ $(B)/graind-render: $(GRAIND_RENDER_OBJ) $(B)/libcommon.a $(B)/librender.a $(B)/
 POLICY_OBJ := $(addprefix $(B)/daemon/graind/,policy_file.o policy_rules.o policy_values.o)
 $(B)/tests/unit/test_policy_file: $(POLICY_OBJ)
 $(B)/tests/unit/test_cgroup_name: $(B)/daemon/graind/cgroup_name.o
+$(B)/tests/unit/test_ceiling: $(B)/daemon/graind/ceiling.o
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/librender.a $(B)/libanalysis.a
 	$(say) LINK $@
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(RENDER_LIBS) $(DAEMON_LIBS) $(ANALYSIS_LIBS)

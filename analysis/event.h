@@ -288,6 +288,12 @@ struct event_numa {
 	uint64_t first_ns, last_ns;	    /* of the looks; 0: there were none */
 };
 
+/* A part of the time in which the program was recorded; between them nothing was. */
+struct event_window {
+	uint64_t begin_ns, end_ns; /* end UINT64_MAX: of the last one, not said */
+	uint64_t cost_ns;	   /* that its probes took from the busiest CPU */
+};
+
 struct event_loss {
 	char *cause;
 	uint64_t count;
@@ -323,6 +329,8 @@ struct event_stream {
 	size_t stack_count;
 	uint32_t *frames; /* indices of addresses */
 	size_t frame_count;
+	struct event_window *windows; /* ascending; none: it was recorded all the time */
+	size_t window_count;
 	struct event_loss *losses; /* belonging to no thread */
 	size_t loss_count;
 	char **causes; /* of lost events */

@@ -103,6 +103,7 @@ void event_stream__free(struct event_stream *stream)
 		free(stream->neighbours[i].cgroup);
 	}
 	free(stream->neighbours);
+	free(stream->windows);
 	for (size_t i = 0; i < stream->loss_count; i++)
 		free(stream->losses[i].cause);
 	free(stream->losses);

@@ -210,6 +210,7 @@ struct thread {
 	uint64_t first_ns, last_ns;
 	uint64_t outside_ns;
 	uint64_t outside_since;
+	uint64_t away_ns; /* between windows */
 	uint64_t off_since;
 	struct grain_scheduled scheduled;
 	uint32_t off_by; /* number of a neighbour, 0: none */
@@ -223,6 +224,8 @@ struct thread {
 	uint64_t lock_since;
 	uint32_t lock_definition;
 	bool started, framed, off, member, locking;
+	bool away;	  /* while building: its window is over */
+	size_t came_back; /* in the survey: 1 + index of the event with which its window began, 0 */
 };
 
 /* What unequal siblings, or members in a loop, of one definition cost on the critical path. */
@@ -385,9 +388,10 @@ int graph__measure_loops(struct grain_graph *graph);	   /* metrics_loops.c */
 int graph__measure_deviation(struct grain_graph *graph, const struct grain_graph *baseline);
 /* compare_deviation.c, after graph__profile */
 int graph__profile_deviation(struct grain_graph *graph);
-void graph__flag_problems(struct grain_graph *graph); /* metrics_problems.c */
-int graph__profile(struct grain_graph *graph);	      /* profile.c; makes inclusive_ns */
-int graph__advise(struct grain_graph *graph);	      /* advice.c */
+uint64_t graph__recorded_ns(const struct grain_graph *graph); /* windows.c: the wall time that was recorded */
+void graph__flag_problems(struct grain_graph *graph);	      /* metrics_problems.c */
+int graph__profile(struct grain_graph *graph);		      /* profile.c; makes inclusive_ns */
+int graph__advise(struct grain_graph *graph);		      /* advice.c */
 
 void tasking__free(struct tasking *tasking); /* tasking_profile.c; accepts NULL */
 

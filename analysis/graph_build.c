@@ -104,6 +104,20 @@ static void make_room(struct grain_graph *g, const size_t *events)
 	memory__reserve(&g->memory, (void **)&g->joins, &g->join_capacity, waits, sizeof *g->joins);
 }
 
+/* A thread that comes back in a later window: its begin is told what it did first then. */
+static void survey_window(struct grain_graph *g, struct thread *t, size_t index)
+{
+	struct event *e = &g->stream->events[index];
+
+	if (e->kind == EVENT_THREAD_BEGIN && t->first_kind != EVENT_KIND_MAX) {
+		t->came_back = index + 1;
+		e->sub = EVENT_KIND_MAX;
+	} else if (t->came_back && is_structural(e->kind)) {
+		g->stream->events[t->came_back - 1].sub = e->kind;
+		t->came_back = 0;
+	}
+}
+
 /* Finds each thread's first and last event, so that both are known when they come. */
 static int survey(struct grain_graph *g, struct thread_map *map)
 {
@@ -128,6 +142,8 @@ static int survey(struct grain_graph *g, struct thread_map *map)
 		if (t->events++ == 0)
 			t->first_ns = t->outside_since = e->time_ns;
 		t->last_ns = e->time_ns;
+		if (s->window_count)
+			survey_window(g, t, i);
 		if (t->first_kind == EVENT_KIND_MAX && is_structural(e->kind))
 			t->first_kind = e->kind;
 		if (e->kind < EVENT_KIND_MAX)
@@ -213,6 +229,19 @@ static int dispatch(struct replay *r, uint32_t thread, const struct event *e)
 	}
 }
 
+/* What it does now has nothing to do with the window before. */
+static int come_back(struct replay *r, uint32_t thread, const struct event *e)
+{
+	struct thread *t = &r->graph->threads[thread];
+
+	t->away = false;
+	if (t->top == GRAIN_NONE) {
+		t->away_ns += r->now_ns - t->outside_since;
+		t->outside_since = r->now_ns;
+	}
+	return needs_context(e->sub) ? replay__base(r, thread, false) : 0;
+}
+
 static int replay_event(struct replay *r, struct thread_map *map, const struct event *e)
 {
 	struct grain_graph *g = r->graph;
@@ -241,9 +270,15 @@ static int replay_event(struct replay *r, struct thread_map *map, const struct e
 		if (needs_context(t->first_kind))
 			error = replay__base(r, thread, false);
 	}
+	if (error == 0 && t->away && e->kind == EVENT_THREAD_BEGIN)
+		error = come_back(r, thread, e);
 	if (error == 0)
 		error = dispatch(r, thread, e);
-	if (error == 0 && --t->events == 0)
+	if (error == 0 && g->stream->window_count && e->kind == EVENT_THREAD_END) {
+		error = replay__thread_close(r, thread);
+		g->threads[thread].away = true;
+	}
+	if (error == 0 && --g->threads[thread].events == 0)
 		error = replay__thread_close(r, thread);
 	return error;
 }

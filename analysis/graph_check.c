@@ -26,7 +26,7 @@ int graph__check_conservation(struct grain_graph *g)
 		spent[g->places[g->items[i].place].thread] += g->items[i].own_ns;
 	for (i = 0; i < g->thread_count; i++) {
 		const struct thread *t = &g->threads[i];
-		uint64_t wall = t->last_ns - t->first_ns, parts = spent[i] + t->outside_ns;
+		uint64_t wall = t->last_ns - t->first_ns - t->away_ns, parts = spent[i] + t->outside_ns;
 
 		if (parts == wall)
 			continue;

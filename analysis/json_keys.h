@@ -97,6 +97,7 @@ int json__write_sampling(struct json_out *o, const struct grain_graph *g);
 
 /* json_scheduler.c: "scheduler"; what it did to one context, an object */
 void json__write_scheduler(struct json_out *o, const struct grain_graph *g);
+void json__write_windows(struct json_out *o, const struct grain_graph *graph); /* json_windows.c */
 void json__write_scheduled(struct json_out *o, const struct grain_graph *g, uint32_t context);
 /* json_advice.c: "advice"; "what_if", with `count` questions before the usual ones */
 void json__write_advice(struct json_out *o, const struct grain_graph *g);

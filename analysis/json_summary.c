@@ -253,6 +253,7 @@ int grain_graph__write_summary_json_whatif(const struct grain_graph *graph, uint
 		return -ENOMEM;
 	json_out__open(o, '{');
 	write_head(o, graph, job);
+	json__write_windows(o, graph);
 	json__write_problems(o, graph);
 	write_definitions(o, graph);
 	write_regions(o, graph);

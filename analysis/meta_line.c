@@ -500,6 +500,8 @@ int meta__line(struct event_stream *stream, const char *line, size_t bytes, stru
 		error = parse__placement(&p);
 	else if (field__value_is(&name, "@area"))
 		error = parse__area(&p);
+	else if (field__value_is(&name, "@window"))
+		error = parse__window(&p);
 	else if (field__value_is(&name, "@pages"))
 		error = parse__pages(&p);
 	if (error)

@@ -30,6 +30,9 @@ int parse__u64(struct parse *p, uint64_t *to, const struct field *f);
 int parse__sampling(struct parse *p);
 int parse__address(struct parse *p);
 
+/* meta_windows.c */
+int parse__window(struct parse *p);
+
 /* meta_numa.c; an error leaves nothing of the line */
 int parse__node(struct parse *p);
 int parse__allowed(struct parse *p);

@@ -118,10 +118,11 @@ void graph__flag_problems(struct grain_graph *g)
 		if (complete)
 			g->problems[i].percent = 100.0 * (double)g->problems[i].grains / (double)complete;
 	for (i = 0; i < g->thread_count; i++)
-		observed += g->threads[i].last_ns - g->threads[i].first_ns;
-	totals->wall_ns = g->info.end_ns - g->info.start_ns;
-	totals->average_parallelism =
-		totals->span_ns ? (double)totals->work_ns / (double)totals->span_ns : NAN;
+		observed += g->threads[i].last_ns - g->threads[i].first_ns - g->threads[i].away_ns;
+	totals->wall_ns = graph__recorded_ns(g);
+	totals->average_parallelism = totals->span_ns && !g->stream->window_count
+					      ? (double)totals->work_ns / (double)totals->span_ns
+					      : NAN;
 	totals->events_per_s = totals->wall_ns ? (double)g->truth.events * 1e9 / (double)totals->wall_ns : 0;
 	totals->measuring_percent = NAN;
 	if (observed)

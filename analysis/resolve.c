@@ -130,6 +130,43 @@ int resolver__thread_ends(struct resolver *r, struct thread *t)
 	return resolver__emit(r, t, EVENT_THREAD_END, GRAIN_NONE) ? 0 : -E2BIG;
 }
 
+/* What is open on threads from `first` on ends now. */
+static int close_threads(struct resolver *r, uint32_t first, uint32_t last)
+{
+	int error = 0;
+
+	for (uint32_t i = first; i < last && !error; i++) {
+		struct thread *t = &r->threads[i];
+
+		error = frames__leave_barrier(r, t);
+		if (!error)
+			error = frames__close_to(r, t, 0);
+		if (!error && t->begun)
+			error = resolver__thread_ends(r, t);
+	}
+	return error;
+}
+
+/* Nobody knows how what was open at a window's end went on. */
+static int leave_window(struct resolver *r, uint64_t next_ns)
+{
+	const struct event_window *windows = r->stream->windows;
+	size_t count = r->stream->window_count;
+	int error = 0;
+
+	while (r->window + 1 < count && next_ns >= windows[r->window + 1].begin_ns && !error) {
+		uint32_t seen = r->content->window_threads[r->window];
+
+		if (windows[r->window].end_ns > r->now)
+			r->now = windows[r->window].end_ns;
+		r->reader = NULL;
+		error = close_threads(r, r->closed_threads, seen);
+		r->closed_threads = seen;
+		r->window++;
+	}
+	return error;
+}
+
 static int all_records(struct resolver *r)
 {
 	struct trace_record *records = r->content->records;
@@ -148,7 +185,9 @@ static int all_records(struct resolver *r)
 			;
 		t = &r->threads[records[i].thread];
 		r->at = i;
-		error = resolver__record(r, t, &records[i]);
+		error = leave_window(r, records[i].time_ns);
+		if (!error)
+			error = resolver__record(r, t, &records[i]);
 		if (!error && i >= t->last_record && t->begun && !t->depth)
 			error = resolver__thread_ends(r, t);
 		/* What is only found to be over later was not read then. */
@@ -157,16 +196,10 @@ static int all_records(struct resolver *r)
 			large__hand_on(&released, &records[i], &handed, r->stream->events + r->stream->count,
 				       r->stream->events + r->stream->capacity);
 	}
-	for (uint32_t i = 0; i < r->content->thread_count && !error; i++) {
-		struct thread *t = &r->threads[i];
-
-		error = frames__leave_barrier(r, t);
-		if (!error)
-			error = frames__close_to(r, t, 0);
-		if (!error && t->begun)
-			error = resolver__thread_ends(r, t);
-	}
-	return error;
+	if (r->stream->window_count && r->stream->windows[r->window].end_ns > r->now &&
+	    r->stream->windows[r->window].end_ns != UINT64_MAX)
+		r->now = r->stream->windows[r->window].end_ns;
+	return error ? error : close_threads(r, r->closed_threads, r->content->thread_count);
 }
 
 static int count_all(struct resolver *r)

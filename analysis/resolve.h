@@ -31,6 +31,7 @@ struct trace_content {
 	uint32_t site_count;
 	uint32_t *threads; /* thread IDs by index */
 	uint32_t thread_count;
+	uint32_t *window_threads; /* by window: threads of it and those before; NULL: there is one window */
 	struct number_map site_index, thread_index;
 	struct number_map site_source;	/* address -> number of @source */
 	struct number_map source_index; /* number of @source -> index into the stream's sources */

@@ -215,7 +215,7 @@ static bool is_whole(const struct resolver *r)
 {
 	const struct event_stream *s = r->stream;
 
-	if (!r->content->capture_known || s->info.late || s->info.damaged)
+	if (!r->content->capture_known || s->info.late || s->info.damaged || s->window_count)
 		return false;
 	for (size_t i = 0; i < s->loss_count; i++) {
 		if (strncmp(s->losses[i].cause, "read", 4) != 0 && s->losses[i].count)

@@ -191,6 +191,8 @@ struct resolver {
 	bool whole;		    /* every event since the start of the process is here */
 	bool cancels;		    /* something is cancelled somewhere: groups are followed */
 	size_t at;		    /* the record that is being resolved */
+	size_t window;		    /* of the stream, that it is in */
+	uint32_t closed_threads;    /* so many are those of windows before it */
 	uint64_t now;
 	uint64_t unclosed_creations, unmatched_teams, unclosed_loops, unmatched_loops, mismatched_loops;
 };

@@ -19,6 +19,9 @@
  *     @capture source=uprobes method=uprobe_multi ns_per_event=N resolution_ns=N attach_ns=N late=0|1
  *              scheduler=0|1 scheduler_why=TEXT
  *     @neighbour N pid=N command=NAME cgroup=PATH   a process that ran instead of a thread of this one
+ *     @window begin_ns=N             the program was recorded from then on; with end_ns=N cost_ns=N, when
+ * that is over: up to then, and probes took so much from the busiest CPU. Between windows nothing was
+ * recorded; an empty one says up to when
  *     @lost cause=NAME count=N       losses that belong to no thread, at the end
  *     @folded events=N lost=N tasks=N chunks=N work_ns=N first_ns=N last_ns=N ... why=TEXT
  *              of the whole run, where the file has only events of a part; why: not of the whole run, for

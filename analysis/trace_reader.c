@@ -7,6 +7,7 @@
 #include "analysis/trace_events.h"
 #include "analysis/trace_words.h"
 #include "analysis/trace_format.h"
+#include "analysis/trace_windows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,7 @@ void trace_content__free(struct trace_content *content)
 	free(content->records);
 	free(content->sites);
 	free(content->threads);
+	free(content->window_threads);
 	number_map__free(&content->site_index);
 	number_map__free(&content->thread_index);
 	number_map__free(&content->site_source);
@@ -427,6 +429,8 @@ int trace_reader__read(int fd, const char *path, const struct grain_load_opts *o
 	/* Its event log says so, too. */
 	if (!error && !r.content.capture_known)
 		error = event_stream__add_verbatim(r.stream, "@capture source=uprobes", 23, &r.budget);
+	if (!error)
+		error = trace_windows__split(&r.content, r.stream, &r.budget);
 	if (!error)
 		error = resolve__run(r.stream, &r.content, &r.budget);
 	trace_content__free(&r.content);

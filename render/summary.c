@@ -306,6 +306,7 @@ int render__summary(const struct grain_graph *graph, const struct render_text_op
 		verdict_none(&s);
 	verdict_trust(&s);
 	identity(&s, opts->job);
+	summary__windows(&s);
 	advice_in_full(&s);
 	summary__totals(&s);
 	summary__problems(&s);

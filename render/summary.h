@@ -45,6 +45,7 @@ void summary__totals(struct summary *summary);
 void summary__problems(struct summary *summary);
 void summary__parallelism(struct summary *summary);
 void summary__threads(struct summary *summary);
+void summary__windows(struct summary *summary); /* summary_windows.c */
 void summary__scheduler(struct summary *summary);
 void summary__numa(struct summary *summary);
 void summary__counters(struct summary *summary);

@@ -381,6 +381,21 @@ void capture__drop_process(struct capture *capture, pid_t pid)
 	probe_links__drop_process(capture->links, pid);
 }
 
+bool capture__can_pause(const struct capture *capture)
+{
+	return capture->several && probe_links__can_pause(capture->links);
+}
+
+void capture__pause(struct capture *capture)
+{
+	probe_links__pause(capture->links);
+}
+
+int capture__resume(struct capture *capture, struct uprobes_error *err)
+{
+	return probe_links__resume(capture->links, err);
+}
+
 void capture__enable(struct capture *capture)
 {
 	__atomic_store_n(&capture->skeleton->bss->enabled, 1, __ATOMIC_SEQ_CST);

@@ -57,6 +57,16 @@ int capture__add_process(struct capture *capture, pid_t pid, struct uprobes_erro
 int capture__renew_process(struct capture *capture, pid_t pid, struct uprobes_error *err);
 void capture__drop_process(struct capture *capture, pid_t pid);
 
+/*
+ * Of a capture of several processes, while it is disabled: no process has a
+ * breakpoint until it resumes. Whether that is possible
+ * here is known when a file is attached. Resuming reports what could not be
+ * attached again; the rest goes on.
+ */
+bool capture__can_pause(const struct capture *capture);
+void capture__pause(struct capture *capture);
+int capture__resume(struct capture *capture, struct uprobes_error *err);
+
 void capture__enable(struct capture *capture);
 void capture__disable(struct capture *capture);
 void capture__free(struct capture *capture);

@@ -50,6 +50,7 @@ struct probe_links {
 	size_t file_count;
 	pid_t *pids;
 	size_t pid_count;
+	bool paused;
 };
 
 int probe_links__new(struct probe_links **out)
@@ -326,7 +327,7 @@ static int attach_first(struct probe_links *links, const struct linked_file *fil
 		return attach_file(links, file, 0, err);
 	if (file->multi)
 		r = attach_file(links, file, getpid(), err);
-	for (size_t i = 0; !r && i < links->pid_count; i++) {
+	for (size_t i = 0; !r && !links->paused && i < links->pid_count; i++) {
 		r = attach_file(links, file, links->pids[i], err);
 		/* One that has ended meanwhile needs no probes. */
 		r = r == -ESRCH ? 0 : r;
@@ -378,7 +379,7 @@ int probe_links__add_process(struct probe_links *links, pid_t pid, struct uprobe
 	if (!pids)
 		return fail_attach(err, -ENOMEM, "a process", "all points");
 	links->pids = pids;
-	for (size_t i = 0; !r && i < links->file_count; i++)
+	for (size_t i = 0; !r && !links->paused && i < links->file_count; i++)
 		if (probe_links__filter_by_process(links->files[i].multi))
 			r = attach_file(links, &links->files[i], pid, err);
 	if (r)
@@ -399,9 +400,45 @@ int probe_links__renew_process(struct probe_links *links, pid_t pid, struct upro
 		close_link(&links->list[i - 1]);
 		links->list[i - 1] = links->list[--links->count];
 	}
-	for (size_t i = 0; !r && i < links->file_count; i++)
+	for (size_t i = 0; !r && !links->paused && i < links->file_count; i++)
 		if (probe_links__filter_by_process(links->files[i].multi))
 			r = attach_file(links, &links->files[i], pid, err);
+	return r;
+}
+
+bool probe_links__can_pause(const struct probe_links *links)
+{
+	bool can = links->file_count > 0;
+
+	for (size_t i = 0; i < links->file_count; i++)
+		can &= links->files[i].multi && filters_by_process();
+	return can;
+}
+
+void probe_links__pause(struct probe_links *links)
+{
+	if (links->paused)
+		return;
+	links->paused = true;
+	for (size_t i = 0; i < links->pid_count; i++)
+		drop(links, links->pids[i]);
+}
+
+int probe_links__resume(struct probe_links *links, struct uprobes_error *err)
+{
+	int r = 0;
+
+	if (!links->paused)
+		return 0;
+	links->paused = false;
+	for (size_t k = 0; k < links->pid_count; k++) {
+		for (size_t i = 0; i < links->file_count; i++) {
+			int failed = attach_file(links, &links->files[i], links->pids[k], err);
+
+			/* One that has ended meanwhile needs no probes. */
+			r = failed && failed != -ESRCH ? failed : r;
+		}
+	}
 	return r;
 }
 

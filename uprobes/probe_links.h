@@ -42,6 +42,16 @@ int probe_links__add_process(struct probe_links *links, pid_t pid, struct uprobe
 int probe_links__renew_process(struct probe_links *links, pid_t pid, struct uprobes_error *err);
 void probe_links__drop_process(struct probe_links *links, pid_t pid);
 
+/*
+ * Takes the breakpoints out of all processes, so that passing them costs
+ * nothing, and puts them back: only while nothing but process links that the
+ * kernel tells apart are there (uprobe_multi, Linux 6.10). Pausing does not wait
+ * for the kernel to let go of the links.
+ */
+bool probe_links__can_pause(const struct probe_links *links);
+void probe_links__pause(struct probe_links *links);
+int probe_links__resume(struct probe_links *links, struct uprobes_error *err);
+
 /* Whether the kernel tells processes apart; else the BPF program has to. */
 bool probe_links__filter_by_process(bool multi);
 

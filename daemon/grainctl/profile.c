@@ -3,6 +3,7 @@
 #include "daemon/grainctl/server.h"
 #include "uprobes/sampling.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -39,6 +40,7 @@ static bool parse_size(const char *text, uint64_t *out)
 error_t profile__option(int key, char *arg, struct argp_state *state, struct profile_request *request)
 {
 	uint64_t hz = DEFAULT_HZ;
+	char *end;
 
 	switch (key) {
 	case 'b':
@@ -56,6 +58,12 @@ error_t profile__option(int key, char *arg, struct argp_state *state, struct pro
 			argp_error(state, "--sample and --sample-only take 1 to %d times a second, not '%s'",
 				   SAMPLE_HZ_MAX, arg);
 		request->sample_hz = (unsigned int)hz;
+		return 0;
+	case CTL_OPTION_CEILING:
+		request->ceiling_percent = strtod(arg, &end);
+		if (end == arg || *end || !(request->ceiling_percent >= 0.1) ||
+		    request->ceiling_percent > 100)
+			argp_error(state, "--ceiling takes 0.1 to 100 percent, not '%s'", arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -104,6 +112,11 @@ enum ctl_exit profile__start(const char *socket, const struct profile_request *r
 	}
 	if (body && request->max_bytes &&
 	    json_object_set_new(body, "max_bytes", json_integer((json_int_t)request->max_bytes))) {
+		json_decref(body);
+		body = NULL;
+	}
+	if (body && request->ceiling_percent > 0 &&
+	    json_object_set_new(body, "ceiling_percent", json_real(request->ceiling_percent))) {
 		json_decref(body);
 		body = NULL;
 	}

@@ -20,6 +20,8 @@
 #define CTL_SAMPLE_ONLY_HELP                                                                                 \
 	"The same and nothing else: without tasks and loops, for next to no cost and for any program"
 
+enum { CTL_OPTION_CEILING = 512 };
+
 struct profile_request {
 	pid_t pid;
 	bool at_start;
@@ -30,6 +32,7 @@ struct profile_request {
 	bool fast;		/* they are from inside of the process */
 	bool lossless;		/* which waits when graind is behind */
 	uint64_t max_bytes;	/* 0: as graind says */
+	double ceiling_percent; /* of its time that recording may cost; 0: as graind's policy says */
 };
 
 #define CTL_FAST_HELP                                                                                        \
@@ -44,10 +47,15 @@ struct profile_request {
 	"not "                                                                                               \
 	"kept but counted and summed up"
 
+#define CTL_CEILING_HELP                                                                                     \
+	"Let recording cost no more than this share of the program's time: what would cost more is "         \
+	"recorded in windows, and counts are of those"
+
 #define PROFILE_OPTIONS                                                                                      \
 	{"max-bytes", 'b', "SIZE", 0, CTL_MAX_BYTES_HELP, 0},                                                \
 		{"counters", 'c', "NAMES", 0, CTL_COUNTERS_HELP, 0},                                         \
 		{"sample", 's', "HZ", OPTION_ARG_OPTIONAL, CTL_SAMPLE_HELP, 0},                              \
+		{"ceiling", CTL_OPTION_CEILING, "PERCENT", 0, CTL_CEILING_HELP, 0},                          \
 	{                                                                                                    \
 		"sample-only", 'S', "HZ", OPTION_ARG_OPTIONAL, CTL_SAMPLE_ONLY_HELP, 0                       \
 	}

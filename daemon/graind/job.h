@@ -42,6 +42,7 @@ struct job {
 	bool lossless;		      /* and waits when its rings are full */
 	bool by_policy;		      /* a session of those that are always profiled */
 	uint64_t max_bytes;	      /* of its files, by request; 0: none was given */
+	double ceiling_percent;	      /* that recording may cost it; 0: as the policy says */
 	struct process process;
 	/* Under the registry's lock. */
 	enum job_reason stop; /* wanted by a request */

@@ -148,6 +148,10 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	else if (request->fast && (request->samples_only || !request->pid || request->counters))
 		error = failure__set(failure, 400,
 				     "\"fast\":true goes with a pid, with tasks and without counters");
+	else if (request->ceiling_percent && (!request->pid || request->samples_only || request->fast))
+		error = failure__set(
+			failure, 400,
+			"\"ceiling_percent\" goes with a pid, with tasks and without \"fast\":true");
 	else if (request->lossless && !request->fast)
 		error = failure__set(failure, 400, "\"lossless\":true goes with \"fast\":true");
 	else if (request->max_bytes && request->max_bytes < SPOOL_LEAST_BYTES)
@@ -181,6 +185,7 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	job->lossless = request->lossless;
 	job->by_policy = request->by_policy;
 	job->max_bytes = request->max_bytes;
+	job->ceiling_percent = request->ceiling_percent;
 	job->awaited = true;
 	if (job->process.opted_out)
 		job__note(job,

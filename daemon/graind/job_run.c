@@ -15,6 +15,8 @@
 #define SHORT_NAP_NS UINT64_C(500000)
 #define LONG_NAP_NS UINT64_C(20000000)
 #define BUSY_EVENTS 64
+/* While a process may become too costly. */
+#define WATCHFUL_NAP_NS UINT64_C(4000000)
 /* For a running process that grainctl puts the library into. */
 #define COMING_NS UINT64_C(30000000000)
 /* Of the scheduler alone, where nothing else is probed: a ring holds many times that. */
@@ -58,6 +60,7 @@ static int start(struct run *run, struct job *job, struct failure *failure)
 				    (int)run->pid);
 	job__note_method(job, capture__method_name(tree->capture));
 	capture__enable(tree->capture);
+	tree_windows__open(tree, job);
 	tree->targets[0].attached_ns = job__now_ns();
 	if (usable == 0)
 		job__set_state(job, JOB_WAITING);
@@ -152,6 +155,8 @@ static uint64_t next_nap(const struct tree *tree, uint64_t nap_ns, long got)
 		return SHORT_NAP_NS;
 	if (tree->fast && tree->fullest && nap_ns * (SHIM_RING_WORDS / 8) / tree->fullest < next)
 		next = nap_ns * (SHIM_RING_WORDS / 8) / tree->fullest;
+	if (tree->windows.limited && tree->windows.ceiling.on && next > WATCHFUL_NAP_NS)
+		next = WATCHFUL_NAP_NS;
 	return next > SHORT_NAP_NS ? next : SHORT_NAP_NS;
 }
 
@@ -174,6 +179,7 @@ static enum job_reason record(struct run *run)
 		before = tree->target_count;
 		read_reasons(run, reasons);
 		got = tree__drain(tree);
+		tree_windows__step(tree);
 		drain_home__look(&home, tree->capture);
 		for (size_t i = before; i > 0; i--) {
 			struct target *target = &tree->targets[i - 1];

@@ -47,11 +47,20 @@ static json_t *real(double value)
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
+static json_t *ceiling(const struct job_ceiling *ceiling)
+{
+	if (!(ceiling->percent > 0))
+		return json_null();
+	return json_pack("{s:o, s:s, s:I, s:o, s:o}", "percent", real(ceiling->percent), "mode",
+			 ceiling->mode, "windows", (json_int_t)ceiling->windows, "recorded_percent",
+			 real(ceiling->recorded_percent), "cost_percent", real(ceiling->cost_percent));
+}
+
 json_t *job_view__json(const struct job_view *view)
 {
 	return json_pack(
 		"{s:I, s:I, s:s, s:o, s:i, s:I, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, "
-		"s:I, s:o, s:o, s:o, s:o, s:s, s:s}",
+		"s:I, s:o, s:o, s:o, s:o, s:o, s:s, s:s}",
 		"job", (json_int_t)view->number, "parent_job", (json_int_t)view->parent, "state",
 		job_state__name(view->state), "error", text(view->error), "pid", (int)view->pid, "uid",
 		(json_int_t)view->uid, "user", text(view->user), "exe", text(view->exe), "cmd",
@@ -60,7 +69,7 @@ json_t *job_view__json(const struct job_view *view)
 		(json_int_t)view->end_ns, "grains", (json_int_t)view->grains, "events",
 		(json_int_t)view->events, "events_per_s", real(view->events_per_s), "lost",
 		(json_int_t)view->lost, "overhead_percent", real(view->overhead_percent), "ns_per_event",
-		real(view->ns_per_event), "problems",
+		real(view->ns_per_event), "ceiling", ceiling(&view->ceiling), "problems",
 		view->problems ? json_deep_copy(view->problems) : json_array(), "notes",
 		view->notes ? json_deep_copy(view->notes) : json_array(), "reason",
 		job_reason__name(view->reason), "batch", view->batch);

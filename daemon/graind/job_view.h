@@ -31,6 +31,15 @@ struct job_measures {
 	} problems[JOB_PROBLEMS];
 };
 
+/* Of a job whose cost has a ceiling. */
+struct job_ceiling {
+	double percent;		 /* 0: there is none */
+	const char *mode;	 /* "all", "windows", "samples" */
+	uint64_t windows;	 /* that have ended */
+	double recorded_percent; /* of the time */
+	double cost_percent;	 /* of the time, as graind reckons it */
+};
+
 struct job_view {
 	uint64_t number;
 	uint64_t parent; /* job of the process that this one comes from, 0 = none */
@@ -48,8 +57,9 @@ struct job_view {
 	uint64_t grains, events, lost;
 	double events_per_s, overhead_percent, ns_per_event;
 	struct job_measures measures; /* once it has ended */
-	json_t *problems;	      /* array of names or NULL; owned by who owns the view */
-	json_t *notes;		      /* lines for people; likewise */
+	struct job_ceiling ceiling;
+	json_t *problems; /* array of names or NULL; owned by who owns the view */
+	json_t *notes;	  /* lines for people; likewise */
 };
 
 const char *job_state__name(enum job_state state);

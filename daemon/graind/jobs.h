@@ -49,6 +49,7 @@ struct job_request {
 	bool lossless;		/* whose threads wait when their rings are full */
 	bool by_policy;		/* of every process only those that are always profiled */
 	uint64_t max_bytes;	/* of each job's files; 0: as the policy says */
+	double ceiling_percent; /* of its time that recording may cost; 0: as the policy says */
 };
 
 /* These return 0, or -1 with *failure set. */

@@ -217,6 +217,18 @@ static int tell_sampling(struct recorder *recorder, const struct recorder_captur
 				   sampling->clock);
 }
 
+void recorder__window(struct recorder *recorder, const struct recorder_window *window)
+{
+	if (window->end_ns)
+		keep_error(recorder, trace_writer__textf(recorder->writer,
+							 "@window begin_ns=%" PRIu64 " end_ns=%" PRIu64
+							 " cost_ns=%" PRIu64,
+							 window->begin_ns, window->end_ns, window->cost_ns));
+	else
+		keep_error(recorder, trace_writer__textf(recorder->writer, "@window begin_ns=%" PRIu64,
+							 window->begin_ns));
+}
+
 void recorder__lost_samples(struct recorder *recorder, uint64_t count)
 {
 	if (count)

@@ -58,6 +58,13 @@ void recorder__inside(struct recorder *recorder, const struct inside_counts *cou
 /* What an event costs the process, once that is known. */
 void recorder__cost(struct recorder *recorder, double ns_per_event);
 
+/* A part of the time in which the process was recorded; between them nothing was. */
+struct recorder_window {
+	uint64_t begin_ns, end_ns; /* end 0: it begins */
+	uint64_t cost_ns;	   /* that its probes took from the busiest CPU */
+};
+void recorder__window(struct recorder *recorder, const struct recorder_window *window);
+
 /* Looks at what is new, and puts the trace into its file when `flush`. */
 void recorder__tick(struct recorder *recorder, bool flush);
 

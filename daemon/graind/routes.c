@@ -108,6 +108,9 @@ static int parse_start(const json_t *body, struct job_request *out, char why[256
 			out->max_bytes = (uint64_t)json_integer_value(value);
 		} else if (!strcmp(key, "lossless") && json_is_boolean(value)) {
 			out->lossless = json_is_true(value);
+		} else if (!strcmp(key, "ceiling_percent") && json_is_number(value) &&
+			   json_number_value(value) >= 0.1 && json_number_value(value) <= 100) {
+			out->ceiling_percent = json_number_value(value);
 		} else if (!strcmp(key, "counters") && is_list_of_names(value)) {
 			out->counters = value;
 		} else {

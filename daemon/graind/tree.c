@@ -338,6 +338,7 @@ static int feed(void *ctx, unsigned int cpu, const struct ring_event *events, si
 {
 	struct tree *tree = ctx;
 
+	tree_windows__saw(tree, cpu, events, count);
 	if (tree->program_bodies)
 		look_at_bodies(tree, events, count);
 	while (count) {
@@ -439,6 +440,7 @@ void tree__drop(struct tree *tree, size_t index, enum job_reason reason)
 	struct target *target = &tree->targets[index];
 
 	settle(tree, target);
+	tree_windows__leave(tree, target);
 	if ((target->late || target->unseen) && (!target->member || !target->member->recorder ||
 						 !recorder__counts(target->member->recorder)->events))
 		tree->missed++;
@@ -515,6 +517,7 @@ void tree__close(struct tree *tree)
 	}
 	if (tree->fast)
 		shim_server__close();
+	tree_windows__close(tree);
 	watch__close(tree->watch);
 	program_bodies__free(tree->program_bodies);
 	capture__free(tree->capture);

@@ -13,6 +13,7 @@
 #define GRAIND_TREE_H
 
 #include "daemon/graind/attach.h"
+#include "daemon/graind/ceiling.h"
 #include "daemon/graind/member.h"
 #include "daemon/graind/program_bodies.h"
 #include "daemon/graind/watch.h"
@@ -44,6 +45,21 @@ struct target {
 	struct member *previous; /* of the program before, until the rings are read once more */
 };
 
+/* What recording costs a tree that has a ceiling, and when it is recorded. */
+struct windows {
+	struct ceiling ceiling;
+	double percent;
+	uint64_t *events; /* by CPU, since the last step; then again, of the window before that */
+	unsigned int cpus;
+	uint64_t opened_ns, begin_ns; /* the first window's beginning, the last one's */
+	uint64_t recorded_ns, count;  /* of windows that have ended */
+	uint64_t cpu_ns, shown_ns;
+	double cost_ns;
+	long inside;  /* regions that the window has seen begin and not end */
+	bool limited; /* there is a ceiling */
+	bool stopped; /* probes cannot come and go here: there are no more windows */
+};
+
 struct tree {
 	struct jobs *jobs;
 	uid_t uid; /* whose processes are followed; root: everybody's */
@@ -68,6 +84,7 @@ struct tree {
 	size_t held_count, held_room; /* events of programs that have just begun */
 	uint64_t missed; /* children that ended, or may have used OpenMP, before they could be probed */
 	uint64_t looked_ns;
+	struct windows windows;
 };
 
 /*
@@ -97,6 +114,14 @@ long tree__drain(struct tree *tree);
 void tree__drain_shims(struct tree *tree);
 /* They write no more, so that there is an end of what they have written. */
 void tree__disable_shims(struct tree *tree);
+/* tree_windows.c; when recording begins, and whatever became of it */
+void tree_windows__open(struct tree *tree, const struct job *job);
+void tree_windows__close(struct tree *tree);
+void tree_windows__saw(struct tree *tree, unsigned int cpu, const struct ring_event *events, size_t count);
+/* After each drain: ends and begins windows. */
+void tree_windows__step(struct tree *tree);
+/* The target's recording is over. */
+void tree_windows__leave(struct tree *tree, const struct target *target);
 /* Ends the target's job, if any, and leaves the process alone. */
 void tree__drop(struct tree *tree, size_t index, enum job_reason reason);
 

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analysis/trace_windows.h"
+#include "analysis/trace_events.h"
+#include "analysis/trace_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of user addresses the bits from here on are 0; windows that are that far apart share no objects. */
+#define KEY_SHIFT 47
+#define KEY_WINDOWS (UINT64_C(1) << (64 - KEY_SHIFT))
+
+static bool names_object(uint8_t kind)
+{
+	return kind == TRACE_TASK_CREATE || kind == TRACE_TASK_BEGIN || kind == TRACE_TEAM_START ||
+	       kind == TRACE_MEMBER_BEGIN || kind == TRACE_TASK_FULFILL;
+}
+
+/* The thread that stands for `thread` in this window; `now` has them by the thread. */
+static int stand_in(struct trace_content *c, uint32_t *now, uint32_t thread, uint32_t *out,
+		    struct budget *budget)
+{
+	int error = 0;
+
+	if (now[thread] == GRAIN_NONE) {
+		error = array__grow(&c->threads, c->thread_count, sizeof(*c->threads), budget);
+		if (!error) {
+			now[thread] = c->thread_count;
+			c->threads[c->thread_count++] = c->threads[thread];
+		}
+	}
+	*out = now[thread];
+	return error;
+}
+
+int trace_windows__split(struct trace_content *content, const struct event_stream *stream,
+			 struct budget *budget)
+{
+	size_t threads = content->thread_count, window = 0;
+	uint32_t *now = NULL;
+	int error = 0;
+
+	if (stream->window_count < 2)
+		return 0;
+	error = budget__take(budget, threads * sizeof(*now));
+	if (error)
+		return error;
+	error = budget__take(budget, stream->window_count * sizeof(*content->window_threads));
+	if (error)
+		return error;
+	content->window_threads = calloc(stream->window_count, sizeof(*content->window_threads));
+	now = malloc((threads + 1) * sizeof(*now));
+	if (!now || !content->window_threads) {
+		free(now);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < content->count && !error; i++) {
+		struct trace_record *rec = &content->records[i];
+
+		while (window + 1 < stream->window_count &&
+		       rec->time_ns >= stream->windows[window + 1].begin_ns) {
+			content->window_threads[window] = content->thread_count;
+			memset(now, 0xff, threads * sizeof(*now));
+			window++;
+		}
+		if (!window)
+			continue;
+		error = stand_in(content, now, rec->thread, &rec->thread, budget);
+		if (names_object(rec->kind))
+			rec->key ^= (uint64_t)(window % KEY_WINDOWS) << KEY_SHIFT;
+	}
+	for (; window < stream->window_count; window++)
+		content->window_threads[window] = content->thread_count;
+	free(now);
+	budget__give(budget, threads * sizeof(*now));
+	return error;
+}

@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The cost ceiling: what would cost too much is recorded in windows, says so everywhere, and its work is estimated
+# near the truth; what does not is recorded as ever. What it costs in real time is a row of the benchmark.
+# usage: tests/root/test_ceiling.sh BUILD_DIRECTORY
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/root_lib.sh"
+export OMP_NUM_THREADS=2
+PROGRAMS=$B/tests/omp
+
+# limited NAME OPTIONS -- PROGRAM ARG...: leaves NAME.out, .err, .text, .summary, .job
+limited()
+{
+	local name=$1 job
+	shift
+	if ! "$GRAINCTL" run "$@" >"$T/$name.out" 2>"$T/$name.err"; then
+		not_ok "$name: runs" "$(tail -3 "$T/$name.err")"
+		return 1
+	fi
+	job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/$name.err" | tail -1)
+	"$GRAINCTL" summary "$job" >"$T/$name.text"
+	"$GRAINCTL" summary "$job" --json >"$T/$name.summary"
+	cp "$GRAIND_STATE_DIR/jobs/$job/job.json" "$T/$name.job"
+	echo "$job" >"$T/$name.number"
+}
+
+start_graind || exit 1
+
+limited free -- "$PROGRAMS/fib" 34 8 3
+is "without a ceiling: recorded all the time" "$(json 'd["recording"]' <"$T/free.summary")" "{'mode': 'all'}"
+is "without a ceiling: none in the job" "$(json 'd["ceiling"]' <"$T/free.job")" "None"
+
+limited coarse --ceiling 2 -- "$PROGRAMS/fib" 38 6 6
+is "coarse: recorded all the time" "$(json 'd["recording"]["mode"], d["average_parallelism"] is not None' <"$T/coarse.summary")" \
+	"('all', True)"
+is "coarse: the job has the ceiling" "$(json 'd["ceiling"]["percent"], d["ceiling"]["mode"], d["ceiling"]["windows"]' <"$T/coarse.job")" \
+	"(2.0, 'all', 0)"
+is "coarse: every task" "$(json 'd["grains"]["tasks"], d["grains"]["incomplete"]' <"$T/coarse.summary")" "(756, 0)"
+
+# Its tasks are shorter than one probe.
+limited fine --ceiling 2 -- "$PROGRAMS/fib" 30 30 10
+is "fine: in windows" "$(json 'd["ceiling"]["mode"]' <"$T/fine.job")" windows
+is "fine: costs what it may, as far as graind reckons" \
+	"$(json '0 < d["ceiling"]["cost_percent"] <= 2.5 and d["ceiling"]["recorded_percent"] < 20' <"$T/fine.job")" True
+check "fine: a note tells" grep -q "ceiling: recording all would cost more than 2 %" "$T/fine.job"
+check "fine: the summary tells" grep -q "RECORDED IN WINDOWS" "$T/fine.text"
+is "fine: nothing is made of the gaps" "$(json '(d["conservation"]["violations"] == 0 and d["average_parallelism"] is None
+	and d["wall_ns"] == d["recording"]["recorded_ns"] and d["recording"]["recorded_ns"] < d["recording"]["whole_ns"] / 4
+	and d["work_ns"] <= 2.02 * d["wall_ns"]
+	and sum(r["wall_ns"] for r in d["regions"]) <= 2.02 * d["wall_ns"])' <"$T/fine.summary")" True
+is "fine: no fragment is longer than its window" "$(json 'all(x["exec_ns"]["max"] < d["recording"]["recorded_ns"] for x in d["definitions"])' \
+	<"$T/fine.summary")" True
+"$GRAINCTL" export "$(cat "$T/fine.number")" --format log -o "$T/fine.log"
+"$GRAINCTL" summary "$T/fine.log" --json >"$T/fine.again"
+is "fine: the exported log says the same" "$(json 'd["recording"], d["grains"], d["work_ns"], d["wall_ns"]' <"$T/fine.again")" \
+	"$(json 'd["recording"], d["grains"], d["work_ns"], d["wall_ns"]' <"$T/fine.summary")"
+
+# 8190 tasks of some 20 us in each of 100 regions.
+for seed in 1 2 3; do
+	limited "medium$seed" --ceiling 2 -- "$PROGRAMS/fib" 38 12 100
+done
+limited whole -- "$PROGRAMS/fib" 38 12 100
+python3 - "$T" <<'PY'
+import json, sys
+base = sys.argv[1]
+runs = [json.load(open("%s/medium%d.summary" % (base, i))) for i in (1, 2, 3)]
+jobs = [json.load(open("%s/medium%d.job" % (base, i))) for i in (1, 2, 3)]
+whole = json.load(open(base + "/whole.summary"))
+
+
+def check(what, good, detail=""):
+    print("%s - %s" % ("ok" if good else "not ok", what))
+    if not good:
+        print("# " + str(detail)[:900])
+
+
+est = [r["recording"].get("estimated") for r in runs]
+check("medium: in windows, three times", all(est) and all(j["ceiling"]["cost_percent"] <= 2.5 for j in jobs), [(j["ceiling"], r["recording"]) for r, j in zip(runs, jobs)])
+if all(est):
+    check("medium: estimates have their errors", all(0 < (e["work_ns"]["error"] or 0) < 0.3 * e["work_ns"]["value"] for e in est), est)
+    work = [e["work_ns"]["value"] / (r["recording"]["whole_ns"] * 2) for e, r in zip(est, runs)]
+    share = whole["work_ns"] / (whole["wall_ns"] * 2)
+    check("medium: both threads work %.2f of the time, estimated %s (+- 0.2)" % (share, ["%.2f" % w for w in work]),
+          abs(sum(work) / 3 - share) < 0.2, est)
+    check("medium: what is not whole is marked", all(r["grains"]["incomplete"] < 0.3 * r["grains"]["total"] for r in runs),
+          [r["grains"] for r in runs])
+PY
+
+"$GRAINCTL" run --ceiling 0 -- "$PROGRAMS/fib" 20 2 1 >"$T/zero.out" 2>&1
+is "a ceiling of nothing is refused" "$?" 2
+check "... with what it takes" grep -q "0.1 to 100 percent" "$T/zero.out"
+stop_graind
+is "graind ends well" "$GRAIND_STATUS" 0

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What a ceiling lets recording cost, against programs that are simulated. */
+#include "daemon/graind/ceiling.h"
+#include "tests/unit/check.h"
+
+#include <math.h>
+
+#define STEP_NS UINT64_C(500000)
+#define SECOND_NS UINT64_C(1000000000)
+
+struct outcome {
+	double cost_ns;	    /* in all */
+	double worst_burst; /* cost beyond the share, of any time from its beginning on */
+	uint64_t windows, recorded_ns;
+	uint64_t phase_sum; /* of the program's own rhythm, at the beginning of windows, in steps */
+};
+
+/* A program that costs `rate` while it is recorded, from `from_ns` on; in regions that never end, or have no
+ * length. */
+static struct outcome simulate(double percent, double rate, uint64_t from_ns, uint64_t ns, bool inside,
+			       uint64_t seed)
+{
+	struct outcome out = {0};
+	struct ceiling ceiling;
+	double least = 0;
+
+	ceiling__start(&ceiling, percent, seed, 0);
+	for (uint64_t now = STEP_NS; now <= ns; now += STEP_NS) {
+		double cost = ceiling.on && now > from_ns ? rate * (double)STEP_NS : 0;
+		double owed;
+
+		out.cost_ns += cost;
+		out.recorded_ns += ceiling.on ? STEP_NS : 0;
+		owed = out.cost_ns - percent / 100 * (double)now;
+		least = owed < least ? owed : least;
+		out.worst_burst = fmax(out.worst_burst, owed - least);
+		ceiling__spend(&ceiling, cost, 1e9, now);
+		if (ceiling__is_over(&ceiling, inside)) {
+			ceiling__end(&ceiling);
+		} else if (ceiling__begins(&ceiling)) {
+			out.windows++;
+			out.phase_sum += now / STEP_NS % 40;
+		}
+	}
+	return out;
+}
+
+int main(void)
+{
+	const double rates[] = {0.021, 0.1, 0.5, 1, 4};
+	struct outcome out;
+	uint64_t seed;
+	double phases = 0, windows = 0;
+
+	out = simulate(2, 0.019, 0, 60 * SECOND_NS, true, 1);
+	CHECK(out.windows == 0 && out.recorded_ns == 60 * SECOND_NS,
+	      "what costs less is recorded all the time");
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		out = simulate(2, rates[i], 0, 60 * SECOND_NS, true, i);
+		/* What a window costs more than was saved, its last step and what the quiet time before
+		 * saved. */
+		CHECK(out.cost_ns <= 0.02 * 60e9 + 8e6 + rates[i] * (double)STEP_NS,
+		      "cost of rate %g: %.4f of the time", rates[i], out.cost_ns / 60e9);
+		CHECK(out.cost_ns >= 0.018 * 60e9, "... which is not left unused");
+		CHECK(out.worst_burst <= 16e6 + 2 * rates[i] * (double)STEP_NS,
+		      "... in bursts of at most %.1f ms", out.worst_burst / 1e6);
+		CHECK(out.windows > 3, "... in %llu windows", (unsigned long long)out.windows);
+	}
+	/* A program that becomes costly after ten quiet seconds has saved no more than one burst for it. */
+	out = simulate(2, 1, 10 * SECOND_NS, 11 * SECOND_NS, false, 3);
+	CHECK(out.cost_ns <= 0.02 * 1e9 + 8e6 + (double)STEP_NS, "ten quiet seconds save %.1f ms of cost",
+	      out.cost_ns / 1e6);
+	/* Where regions end soon windows are shorter. */
+	CHECK(simulate(2, 1, 0, 60 * SECOND_NS, false, 4).windows >
+		      simulate(2, 1, 0, 60 * SECOND_NS, true, 4).windows,
+	      "a window ends earlier where its region has");
+	/* Windows follow no rhythm of 20 ms. */
+	for (seed = 1; seed <= 20; seed++) {
+		out = simulate(2, 0.5, 0, 60 * SECOND_NS, true, seed);
+		phases += (double)out.phase_sum;
+		windows += (double)out.windows;
+	}
+	CHECK(fabs(phases / windows - 19.5) < 4 * 11.5 / sqrt(windows),
+	      "windows begin at any phase of a rhythm: mean %.2f", phases / windows);
+	/* The host's share may be the smaller one. */
+	{
+		struct ceiling ceiling;
+
+		ceiling__start(&ceiling, 50, 1, 0);
+		ceiling__spend(&ceiling, 1e6, 1, 10000000);
+		CHECK(ceiling.budget_ns > -0.91e6 && ceiling.budget_ns < -0.89e6,
+		      "the host's share counts where it is less");
+	}
+	CHECK_DONE();
+}
