@@ -27,7 +27,7 @@ void ceiling__spend(struct ceiling *ceiling, double cost_ns, double most_percent
 
 bool ceiling__is_over(const struct ceiling *ceiling, bool inside)
 {
-	return ceiling->on && ceiling->budget_ns < (inside ? -2 * BURST_NS : -BURST_NS);
+	return ceiling->on && ceiling->budget_ns + ceiling->setting_ns < (inside ? -2 * BURST_NS : -BURST_NS);
 }
 
 void ceiling__end(struct ceiling *ceiling)
@@ -45,5 +45,12 @@ bool ceiling__begins(struct ceiling *ceiling)
 	if (ceiling->on || ceiling->budget_ns < ceiling->aim_ns)
 		return false;
 	ceiling->on = true;
+	ceiling->setting_ns = 0;
 	return true;
+}
+
+void ceiling__set(struct ceiling *ceiling, double cost_ns)
+{
+	ceiling->budget_ns -= cost_ns;
+	ceiling->setting_ns = cost_ns;
 }

@@ -15,11 +15,12 @@
 #include <stdint.h>
 
 struct ceiling {
-	double share;	  /* of the time */
-	double budget_ns; /* below 0: overdrawn */
-	double aim_ns;	  /* between windows: the budget with which the next one begins */
-	uint64_t random;  /* state */
-	uint64_t paid_ns; /* up to when the budget has grown */
+	double share;	   /* of the time */
+	double budget_ns;  /* below 0: overdrawn */
+	double aim_ns;	   /* between windows: the budget with which the next one begins */
+	double setting_ns; /* what putting the probes of this window in place took */
+	uint64_t random;   /* state */
+	uint64_t paid_ns;  /* up to when the budget has grown */
 	bool on;
 };
 
@@ -32,5 +33,7 @@ bool ceiling__is_over(const struct ceiling *ceiling, bool inside);
 void ceiling__end(struct ceiling *ceiling);
 /* Whether the next window is to begin now, and has begun. */
 bool ceiling__begins(struct ceiling *ceiling);
+/* What that took: the window is none the shorter, the time until the next one longer. */
+void ceiling__set(struct ceiling *ceiling, double cost_ns);
 
 #endif

@@ -206,9 +206,15 @@ static void begin_window(struct tree *tree)
 {
 	struct windows *windows = &tree->windows;
 	struct uprobes_error err = {.text = ""};
+	uint64_t before = own_cpu_ns();
+	double setting;
 
 	if (capture__resume(tree->capture, &err) != 0)
 		log__line(LOG_WARNING, "process %d: %s", (int)tree->targets[0].pid, err.text);
+	/* On a CPU where the program could run. */
+	setting = (double)(own_cpu_ns() - before);
+	windows->cost_ns += setting;
+	ceiling__set(&windows->ceiling, setting);
 	/* Whatever is recorded from here on belongs to this window. */
 	windows->begin_ns = job__now_ns();
 	capture__enable(tree->capture);

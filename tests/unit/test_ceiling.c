@@ -15,6 +15,9 @@ struct outcome {
 	uint64_t phase_sum; /* of the program's own rhythm, at the beginning of windows, in steps */
 };
 
+/* What putting probes in place takes for each window. */
+static double setting_ns;
+
 /* A program that costs `rate` while it is recorded, from `from_ns` on; in regions that never end, or have no
  * length. */
 static struct outcome simulate(double percent, double rate, uint64_t from_ns, uint64_t ns, bool inside,
@@ -38,6 +41,8 @@ static struct outcome simulate(double percent, double rate, uint64_t from_ns, ui
 		if (ceiling__is_over(&ceiling, inside)) {
 			ceiling__end(&ceiling);
 		} else if (ceiling__begins(&ceiling)) {
+			out.cost_ns += setting_ns;
+			ceiling__set(&ceiling, setting_ns);
 			out.windows++;
 			out.phase_sum += now / STEP_NS % 40;
 		}
@@ -74,6 +79,20 @@ int main(void)
 	CHECK(simulate(2, 1, 0, 60 * SECOND_NS, false, 4).windows >
 		      simulate(2, 1, 0, 60 * SECOND_NS, true, 4).windows,
 	      "a window ends earlier where its region has");
+	/* What setting probes takes is in the ceiling; windows are as long as without. */
+	{
+		struct outcome free = simulate(2, 1, 0, 60 * SECOND_NS, true, 5), costly;
+
+		setting_ns = 20e6;
+		costly = simulate(2, 1, 0, 60 * SECOND_NS, true, 5);
+		setting_ns = 0;
+		CHECK(costly.cost_ns <= 0.02 * 60e9 + 28e6 + (double)STEP_NS,
+		      "probes that take 20 ms to set: cost %.4f of the time", costly.cost_ns / 60e9);
+		CHECK(costly.windows > 30 && costly.windows < free.windows / 2, "... in fewer windows, %llu",
+		      (unsigned long long)costly.windows);
+		CHECK(costly.recorded_ns / costly.windows > free.recorded_ns / free.windows * 9 / 10,
+		      "... that are as long");
+	}
 	/* Windows follow no rhythm of 20 ms. */
 	for (seed = 1; seed <= 20; seed++) {
 		out = simulate(2, 0.5, 0, 60 * SECOND_NS, true, seed);
