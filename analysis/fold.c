@@ -186,11 +186,12 @@ static int create(struct fold *f, struct fold_thread *t, const struct trace_cont
 							     .id = id});
 }
 
-static void create_end(struct fold *f, struct fold_thread *t)
+/* The innermost of this kind ends, and what is in it. */
+static void end_frame(struct fold *f, struct fold_thread *t, enum fold_frame_kind kind)
 {
 	size_t at = t->depth;
 
-	while (at > 0 && t->frames[at - 1].kind != FOLD_FRAME_CREATE)
+	while (at > 0 && t->frames[at - 1].kind != kind)
 		at--;
 	if (at == 0) {
 		f->totals.unmatched_ends++;
@@ -358,20 +359,6 @@ static int region_begin(struct fold *f, struct fold_thread *t, const struct trac
 						     .combined = GRAIN_NONE});
 }
 
-static void region_end(struct fold *f, struct fold_thread *t)
-{
-	size_t at = t->depth;
-
-	while (at > 0 && t->frames[at - 1].kind != FOLD_FRAME_REGION)
-		at--;
-	if (at == 0) {
-		f->totals.unmatched_ends++;
-		return;
-	}
-	fold_frames__close_to(f, t, at);
-	fold_frames__pop(f, t);
-}
-
 /* Members of the team begin this loop without saying so. */
 static int start_team(struct fold *f, struct fold_thread *t, const struct trace_record *rec)
 {
@@ -481,7 +468,7 @@ static int dispatch(struct fold *f, struct fold_thread *t, const struct trace_co
 	case TRACE_TASK_CREATE:
 		return create(f, t, c, rec);
 	case TRACE_TASK_CREATE_END:
-		create_end(f, t);
+		end_frame(f, t, FOLD_FRAME_CREATE);
 		return 0;
 	case TRACE_TASK_BEGIN:
 		return begin(f, t, c, rec);
@@ -499,7 +486,7 @@ static int dispatch(struct fold *f, struct fold_thread *t, const struct trace_co
 	case TRACE_REGION_BEGIN:
 		return region_begin(f, t, c, rec);
 	case TRACE_REGION_END:
-		region_end(f, t);
+		end_frame(f, t, FOLD_FRAME_REGION);
 		return 0;
 	case TRACE_TEAM_START:
 		return start_team(f, t, rec);
