@@ -273,7 +273,8 @@ $(R)/held_lazy: ROOT_FLAGS := -g -fopenmp -Wl,-z,lazy
 $(R)/hostile: ROOT_FLAGS := -I. -pthread
 $(R)/rough $(R)/rough.clang: tests/root/programs/rough.c
 $(R)/rough $(R)/rough.clang: ROOT_FLAGS := -g -fopenmp
-$(R)/hostile: bpf/shim_abi.h
+$(R)/hostile: bpf/shim_abi.h $(B)/daemon/common/pass_fd.o
+$(R)/hostile: ROOT_LINK = $(B)/daemon/common/pass_fd.o -pthread
 $(R)/held_static: ROOT_FLAGS := -g -fopenmp -static
 $(R)/held_static_pie: ROOT_FLAGS := -g -fopenmp -static-pie
 $(R)/held_linked_in: ROOT_FLAGS := -g -fopenmp
@@ -416,7 +417,7 @@ $$(B)/fuzz/fuzz_$(1): $$(call fuzz_objects,$(1))
 	$$(say) LINK $$@
 	$$(Q)$$(CLANG) -fsanitize=fuzzer,address,undefined -o $$@ $$^ $$(FUZZ_LIBS)
 endef
-$(B)/fuzz/fuzz_shim: $(B)/fuzz/daemon/graind/shim_rings.o
+$(B)/fuzz/fuzz_shim: $(addprefix $(B)/fuzz/daemon/,graind/shim_rings.o common/pass_fd.o)
 $(B)/fuzz/fuzz_policy: $(addprefix $(B)/fuzz/,$(POLICY_FUZZED))
 $(B)/fuzz/fuzz_api: $(B)/fuzz/daemon/graind/routes.o
 $(foreach t,log trace words shim policy api,$(eval $(call analysis_fuzz_rules,$(t))))

@@ -2,11 +2,12 @@
 #include "daemon/graind/feed.h"
 #include "daemon/graind/worker.h"
 
+#include "daemon/common/pass_fd.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,28 +47,6 @@ static uint64_t now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
-}
-
-static int send_range(int socket, int fd, const struct feed_range *range)
-{
-	struct iovec part = {(void *)(uintptr_t)range, sizeof(*range)};
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-	struct cmsghdr *head;
-
-	if (range->from == 0) {
-		message.msg_control = &control;
-		message.msg_controllen = sizeof(control);
-		head = CMSG_FIRSTHDR(&message);
-		head->cmsg_level = SOL_SOCKET;
-		head->cmsg_type = SCM_RIGHTS;
-		head->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(head), &fd, sizeof(fd));
-	}
-	return sendmsg(socket, &message, MSG_NOSIGNAL) == sizeof(*range) ? 0 : -EPIPE;
 }
 
 static int await_answer(int socket)
@@ -119,7 +98,7 @@ static int all_ranges(struct feed *feed, int socket)
 		uint64_t reached = range.to;
 
 		pthread_mutex_unlock(&feed->lock);
-		error = send_range(socket, fd, &range);
+		error = pass_fd__send(socket, &range, sizeof(range), range.from == 0 ? fd : -1, 0);
 		if (!error)
 			error = await_answer(socket);
 		pthread_mutex_lock(&feed->lock);

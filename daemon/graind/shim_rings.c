@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/shim_rings.h"
 #include "bpf/shim_abi.h"
+#include "daemon/common/pass_fd.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -198,24 +199,9 @@ static int make_memory(struct shim_rings *rings, int *out)
 
 static int hand_over(const struct shim_rings *rings, int memory)
 {
-	struct shim_welcome welcome = {.magic = SHIM_MAGIC, .version = SHIM_VERSION};
-	struct iovec part = {&welcome, sizeof(welcome)};
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct msghdr message = {.msg_iov = &part,
-				 .msg_iovlen = 1,
-				 .msg_control = &control,
-				 .msg_controllen = sizeof(control)};
-	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+	const struct shim_welcome welcome = {.magic = SHIM_MAGIC, .version = SHIM_VERSION};
 
-	head->cmsg_level = SOL_SOCKET;
-	head->cmsg_type = SCM_RIGHTS;
-	head->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(head), &memory, sizeof(memory));
-	return sendmsg(rings->connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(welcome) ? 0
-												    : -errno;
+	return pass_fd__send(rings->connection, &welcome, sizeof(welcome), memory, MSG_DONTWAIT);
 }
 
 /* The header, with how fast its clock goes. */

@@ -7,37 +7,26 @@
 #include "daemon/graind/worker.h"
 
 #include "analysis/grain_fold.h"
+#include "daemon/common/pass_fd.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #define MEMORY_BYTES (512ull << 20)
 
 /* The file that comes with it takes the place of *fd. */
-static ssize_t receive(struct feed_range *range, int *fd)
+static bool receive(struct feed_range *range, int *fd)
 {
-	struct iovec part = {range, sizeof(*range)};
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct msghdr message = {.msg_iov = &part,
-				 .msg_iovlen = 1,
-				 .msg_control = &control,
-				 .msg_controllen = sizeof(control)};
-	ssize_t got = recvmsg(STDIN_FILENO, &message, MSG_CMSG_CLOEXEC);
-	struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+	int file;
+	ssize_t got = pass_fd__receive(STDIN_FILENO, range, sizeof(*range), &file);
 
-	if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
-	    head->cmsg_len == CMSG_LEN(sizeof(int))) {
+	if (file >= 0) {
 		if (*fd >= 0)
 			close(*fd);
-		memcpy(fd, CMSG_DATA(head), sizeof(*fd));
+		*fd = file;
 	}
-	return got;
+	return got == (ssize_t)sizeof(*range);
 }
 
 int worker__fold(void)
@@ -48,7 +37,7 @@ int worker__fold(void)
 
 	if (error)
 		return 1;
-	while (receive(&range, &fd) == (ssize_t)sizeof(range)) {
+	while (receive(&range, &fd)) {
 		/* What cannot be read any more is answered all the same: nobody keeps it for us. */
 		if (!error)
 			error = trace_folder__range(folder, fd, range.from, range.to);

@@ -7,11 +7,11 @@
  */
 #include "daemon/graind/shim_rings.h"
 #include "bpf/shim_abi.h"
+#include "daemon/common/pass_fd.h"
 #include "tests/fuzz/fuzz_analysis.h"
 #include "tests/fuzz/trace_chunks.h"
 
 #include <sys/socket.h>
-#include <sys/uio.h>
 
 enum { FILE_BYTES = 1 << 18, WORDS_KEPT = 4096, DRAINS_MAX = 12 };
 
@@ -80,20 +80,10 @@ static uint64_t number(void)
 static struct shim_header *take_over(int fd)
 {
 	struct shim_welcome welcome;
-	struct iovec part = {&welcome, sizeof(welcome)};
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct msghdr message = {.msg_iov = &part,
-				 .msg_iovlen = 1,
-				 .msg_control = &control,
-				 .msg_controllen = sizeof(control)};
 	struct shim_header *header;
 	int memory;
 
-	MUST(recvmsg(fd, &message, MSG_CMSG_CLOEXEC) == sizeof(welcome));
-	memcpy(&memory, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(memory));
+	MUST(pass_fd__receive(fd, &welcome, sizeof(welcome), &memory) == sizeof(welcome) && memory >= 0);
 	header = mmap(NULL, shim__bytes(256, 1u << 19), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
 		      memory, 0);
 	MUST(header != MAP_FAILED && header->threads == 256 && header->ring_words == 1u << 19);

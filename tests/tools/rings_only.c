@@ -7,6 +7,7 @@
  * and the events that did not fit.
  */
 #include "bpf/shim_abi.h"
+#include "daemon/common/pass_fd.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -44,23 +45,9 @@ static struct shim_header *make_rings(int *memory)
 
 static int welcome(int connection, int memory)
 {
-	struct shim_welcome said = {.magic = SHIM_MAGIC, .version = SHIM_VERSION};
-	struct iovec part = {&said, sizeof(said)};
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct msghdr message = {.msg_iov = &part,
-				 .msg_iovlen = 1,
-				 .msg_control = &control,
-				 .msg_controllen = sizeof(control)};
-	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+	const struct shim_welcome said = {.magic = SHIM_MAGIC, .version = SHIM_VERSION};
 
-	head->cmsg_level = SOL_SOCKET;
-	head->cmsg_type = SCM_RIGHTS;
-	head->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(head), &memory, sizeof(memory));
-	return sendmsg(connection, &message, MSG_NOSIGNAL) == sizeof(said) ? 0 : -1;
+	return pass_fd__send(connection, &said, sizeof(said), memory, 0);
 }
 
 static struct shim_thread *thread_at(struct shim_header *header, uint32_t number)

@@ -4,6 +4,7 @@
  * that it is given, from two threads, whether it is to be recorded or not.
  */
 #include "bpf/shim_abi.h"
+#include "daemon/common/pass_fd.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -39,22 +40,12 @@ static bool take_memory(int fd)
 					 .version = SHIM_VERSION,
 					 .runtime = SHIM_RUNTIME_LIBGOMP};
 	struct shim_welcome welcome;
-	struct iovec part = {&welcome, sizeof(welcome)};
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct msghdr message = {.msg_iov = &part,
-				 .msg_iovlen = 1,
-				 .msg_control = &control,
-				 .msg_controllen = sizeof(control)};
 	struct stat st;
 	int memory;
 
 	if (send(fd, &hello, sizeof(hello), MSG_NOSIGNAL) != sizeof(hello) ||
-	    recvmsg(fd, &message, 0) != sizeof(welcome) || !CMSG_FIRSTHDR(&message))
+	    pass_fd__receive(fd, &welcome, sizeof(welcome), &memory) != sizeof(welcome) || memory < 0)
 		return false;
-	memcpy(&memory, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(memory));
 	/* It must not be possible to take the memory away from under graind. */
 	if (ftruncate(memory, 4096) == 0 || fstat(memory, &st) != 0)
 		return false;
