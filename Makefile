@@ -397,7 +397,7 @@ bench-analysis:
 # The planner on mutated files, for MINUTES of CPU time; what is found lands in build/fuzz.
 MINUTES := 10
 # All of uprobes but what attaches or symbolizes.
-PLANNER_SOURCES := $(filter-out %/calibrate.c %/capture.c %/probe_links.c %/detach_gate.c %/symbolize.c %/demangle.c %/debug_functions.c, \
+PLANNER_SOURCES := $(filter-out %/calibrate.c %/capture.c %/probe_links.c %/ring_memory.c %/sampling.c %/detach_gate.c %/symbolize.c %/demangle.c %/debug_functions.c, \
 	$(wildcard uprobes/*.c))
 $(B)/fuzz/fuzz_plan: tests/fuzz/fuzz_plan.c $(PLANNER_SOURCES)
 	$(say) FUZZ $@
