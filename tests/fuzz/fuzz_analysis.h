@@ -12,6 +12,7 @@
 #include "analysis/grain_export.h"
 #include "analysis/grain_groups.h"
 #include "analysis/grain_whatif.h"
+#include "tests/fuzz/target.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -20,16 +21,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(condition)                                                                                      \
-	do {                                                                                                 \
-		if (!(condition)) {                                                                          \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                      \
-			abort();                                                                             \
-		}                                                                                            \
-	} while (0)
 
 /* Says where two texts differ. */
 static inline void analysis_must_be_same(const char *got, const char *expected)
@@ -195,27 +186,5 @@ static inline void analysis_fuzz(const uint8_t *data, size_t size)
 	grain_graph__free(g);
 	grain_graph__free(again);
 }
-
-#ifdef REPLAY
-int main(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++) {
-		FILE *in = fopen(argv[i], "rb");
-		uint8_t *bytes = malloc(64u << 20);
-		size_t size = in && bytes ? fread(bytes, 1, 64u << 20, in) : 0;
-
-		if (!in || !bytes) {
-			fprintf(stderr, "cannot read %s\n", argv[i]);
-			free(bytes);
-			return 1;
-		}
-		LLVMFuzzerTestOneInput(bytes, size);
-		free(bytes);
-		fclose(in);
-	}
-	printf("%d files\n", argc - 1);
-	return 0;
-}
-#endif
 
 #endif

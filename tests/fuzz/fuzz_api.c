@@ -9,19 +9,12 @@
 #include "daemon/graind/policy.h"
 #include "daemon/graind/reports.h"
 #include "daemon/graind/routes.h"
+#include "tests/fuzz/target.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void expect(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "%s\n", what);
-	abort();
-}
 
 static int refuse(struct failure *failure)
 {
@@ -31,7 +24,7 @@ static int refuse(struct failure *failure)
 
 static int refuse_job(uint64_t number, struct failure *failure)
 {
-	expect(number > 0 && number <= INT64_MAX, "a job's number");
+	MUST(number > 0 && number <= INT64_MAX);
 	return refuse(failure);
 }
 
@@ -41,9 +34,11 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **j
 	json_t *name;
 
 	(void)jobs, (void)job;
-	expect(request->peer == 1000 && request->pid >= 0 && !request->by_policy, "whose request it is");
+	MUST(request->peer == 1000 && request->pid >= 0 && !request->by_policy);
 	json_array_foreach((json_t *)request->counters, i, name)
-		expect(json_is_string(name), "counters that are no names");
+	{
+		MUST(json_is_string(name));
+	}
 	return refuse(failure);
 }
 
@@ -121,8 +116,6 @@ static char *take_line(char **at)
 	return line;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1), *at = text;
@@ -139,28 +132,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	request.body = at;
 	request.body_size = size - (size_t)(at - text);
 	routes__serve(NULL, &request, &answer);
-	expect(answer.status >= 200 && answer.status < 600, "a status");
-	expect(answer.status < 400 || json_is_string(json_object_get(answer.json, "error")),
-	       "an error's line");
+	MUST(answer.status >= 200 && answer.status < 600);
+	MUST(answer.status < 400 || json_is_string(json_object_get(answer.json, "error")));
 	json_decref(answer.json);
 	free(answer.text);
 	free(text);
 	return 0;
 }
-
-#ifdef REPLAY
-int main(int argc, char **argv)
-{
-	static uint8_t data[1 << 20];
-
-	for (int i = 1; i < argc; i++) {
-		FILE *file = fopen(argv[i], "rbe");
-
-		if (!file)
-			return 1;
-		LLVMFuzzerTestOneInput(data, fread(data, 1, sizeof(data), file));
-		fclose(file);
-	}
-	return 0;
-}
-#endif

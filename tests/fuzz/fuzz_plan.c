@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * The probe planner on hostile files. With libFuzzer (make fuzz-plan) inputs
- * are mutated; as a plain program it replays the files that it is given:
- *   fuzz_plan FILE...
- */
+/* The probe planner on hostile files: make fuzz-plan. */
+#include "tests/fuzz/target.h"
 #include "uprobes/bodies.h"
 #include "uprobes/plan.h"
 
@@ -12,8 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Whatever is in the file: a plan that can be written, read and checked, or one line that says why not. */
 static void check(int error, int fd, struct probe_plan *plan, const struct uprobes_error *err)
@@ -56,25 +51,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	close(fd);
 	return 0;
 }
-
-#ifdef REPLAY
-int main(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++) {
-		FILE *in = fopen(argv[i], "rb");
-		char *bytes = malloc(64u << 20);
-		size_t size = in && bytes ? fread(bytes, 1, 64u << 20, in) : 0;
-
-		if (!in || !bytes) {
-			fprintf(stderr, "cannot read %s\n", argv[i]);
-			free(bytes);
-			return 1;
-		}
-		LLVMFuzzerTestOneInput((const uint8_t *)bytes, size);
-		free(bytes);
-		fclose(in);
-	}
-	printf("%d files\n", argc - 1);
-	return 0;
-}
-#endif

@@ -6,18 +6,11 @@
  */
 #include "daemon/graind/cgroup_name.h"
 #include "daemon/graind/policy_file.h"
+#include "tests/fuzz/target.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void expect(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "%s\n", what);
-	abort();
-}
 
 static void ask(const struct policy_file *file, const char *lines)
 {
@@ -31,16 +24,14 @@ static void ask(const struct policy_file *file, const char *lines)
 	policy_file__decide(file, &subject);
 	policy_file__describe(file, shown);
 	dumped = json_dumps(shown, JSON_COMPACT);
-	expect(dumped != NULL, "a policy that cannot be shown");
+	MUST(dumped != NULL);
 	free(dumped);
 	json_decref(shown);
 	cgroup_name__read(lines, &name);
 	cgroup_name__text(&name, text);
 	for (const char *c = text; *c; c++)
-		expect(*c > ' ' && *c < 0x7f && *c != '"' && *c != '\\', "a name that is no text");
+		MUST(*c > ' ' && *c < 0x7f && *c != '"' && *c != '\\');
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -55,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(lines, data + size - rest, rest);
 	error = policy_file__parse((const char *)data, length, "f", &file, why);
 	if (error) {
-		expect(why[0] && !strchr(why, '\n') && strlen(why) < POLICY_WHY, "no line that says why");
+		MUST(why[0] && !strchr(why, '\n') && strlen(why) < POLICY_WHY);
 		file = policy_file__empty();
 	}
 	ask(file, lines);
@@ -63,20 +54,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(lines);
 	return 0;
 }
-
-#ifdef REPLAY
-int main(int argc, char **argv)
-{
-	static uint8_t data[1 << 20];
-
-	for (int i = 1; i < argc; i++) {
-		FILE *file = fopen(argv[i], "rbe");
-
-		if (!file)
-			return 1;
-		LLVMFuzzerTestOneInput(data, fread(data, 1, sizeof(data), file));
-		fclose(file);
-	}
-	return 0;
-}
-#endif
