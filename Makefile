@@ -26,7 +26,7 @@ BUILD_PACKAGES := gcc g++ clang llvm make pkg-config bpftool libbpf-dev libelf-d
 	libcapstone-dev libzstd-dev zlib1g-dev libmicrohttpd-dev libcurl4-openssl-dev libssl-dev \
 	libdeflate-dev libjansson-dev libsystemd-dev libgraphviz-dev libhwloc-dev libotf2-trace-dev \
 	libpapi-dev libpfm4-dev libconfuse-dev libncurses-dev
-TEST_PACKAGES := debhelper lintian zsh prometheus python3-prometheus-client python3-pyte iproute2 gfortran graphicsmagick sumaclust fasttree patchelf python3-numpy libopenblas0-openmp r-base-core binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 python3-networkx python3-selenium chromium chromium-driver librsvg2-bin curl procps util-linux strace otf2-tools protobuf-compiler python3-protobuf
+TEST_PACKAGES := openmpi-bin libopenmpi-dev debhelper lintian zsh prometheus python3-prometheus-client python3-pyte iproute2 gfortran graphicsmagick sumaclust fasttree patchelf python3-numpy libopenblas0-openmp r-base-core binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 python3-networkx python3-selenium chromium chromium-driver librsvg2-bin curl procps util-linux strace otf2-tools protobuf-compiler python3-protobuf
 # What real guests need, and building for another processor.
 VM_PACKAGES := qemu-system-x86 qemu-system-arm e2fsprogs
 
@@ -219,6 +219,7 @@ $(B)/graind-render: $(GRAIND_RENDER_OBJ) $(B)/libcommon.a $(B)/librender.a $(B)/
 POLICY_OBJ := $(addprefix $(B)/daemon/graind/,policy_file.o policy_rules.o policy_values.o)
 $(B)/tests/unit/test_policy_file: $(POLICY_OBJ)
 $(B)/tests/unit/test_cgroup_name: $(B)/daemon/graind/cgroup_name.o
+$(B)/tests/unit/test_mpi_rank: $(B)/daemon/graind/mpi_rank.o
 $(B)/tests/unit/test_ceiling: $(B)/daemon/graind/ceiling.o
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/librender.a $(B)/libanalysis.a
 	$(say) LINK $@

@@ -126,17 +126,21 @@ static bool comes_from(const json_t *list, uint64_t number, uint64_t root)
 static size_t tell_children(const struct ctl *ctl, const char *socket, uint64_t root)
 {
 	json_t *list = json_array(), *entry;
+	struct job_store *store = NULL;
 	uint64_t *numbers = NULL;
 	size_t count = 0, told = 0, i;
 	struct job job;
 
-	if (ctl->store && job_store__list(ctl->store, &numbers, &count) == 0) {
+	/* It may be newer than this process. */
+	if (job_store__open(ctl->state_dir, false, &store, NULL) == 0 &&
+	    job_store__list(store, &numbers, &count) == 0) {
 		for (i = 0; i < count; i++) {
-			if (numbers[i] >= root && job_store__read(ctl->store, numbers[i], &entry) == 0)
+			if (numbers[i] >= root && job_store__read(store, numbers[i], &entry) == 0)
 				json_array_append_new(list, entry);
 		}
 	}
 	free(numbers);
+	job_store__close(store);
 	json_array_foreach(list, i, entry)
 	{
 		char why[512];

@@ -18,14 +18,17 @@
 static int write_summary(struct job *job, const char *text, size_t size)
 {
 	const char *object = memchr(text, '{', size);
-	char *whole = NULL;
-	int length, error;
+	json_t *mpi = mpi_rank__json(&job->view.mpi);
+	char *whole = NULL, *rank = mpi ? json_dumps(mpi, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+	int length = -1, error;
 
+	json_decref(mpi);
+	if (rank && object)
+		length = asprintf(&whole, "{\"batch\":\"%s\",\"mpi\":%s,%.*s", job->view.batch, rank,
+				  (int)(size - (size_t)(object + 1 - text)), object + 1);
+	free(rank);
 	if (!object)
 		return -EBADMSG;
-	object++;
-	length = asprintf(&whole, "{\"batch\":\"%s\",%.*s", job->view.batch,
-			  (int)(size - (size_t)(object - text)), object);
 	if (length < 0)
 		return -ENOMEM;
 	error = job_store__write_file(job->dirfd, SUMMARY_FILE, whole, (size_t)length);

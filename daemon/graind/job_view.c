@@ -60,7 +60,7 @@ json_t *job_view__json(const struct job_view *view)
 {
 	return json_pack(
 		"{s:I, s:I, s:s, s:o, s:i, s:I, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, "
-		"s:I, s:o, s:o, s:o, s:o, s:o, s:s, s:s}",
+		"s:I, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o}",
 		"job", (json_int_t)view->number, "parent_job", (json_int_t)view->parent, "state",
 		job_state__name(view->state), "error", text(view->error), "pid", (int)view->pid, "uid",
 		(json_int_t)view->uid, "user", text(view->user), "exe", text(view->exe), "cmd",
@@ -72,7 +72,7 @@ json_t *job_view__json(const struct job_view *view)
 		real(view->ns_per_event), "ceiling", ceiling(&view->ceiling), "problems",
 		view->problems ? json_deep_copy(view->problems) : json_array(), "notes",
 		view->notes ? json_deep_copy(view->notes) : json_array(), "reason",
-		job_reason__name(view->reason), "batch", view->batch);
+		job_reason__name(view->reason), "batch", view->batch, "mpi", mpi_rank__json(&view->mpi));
 }
 
 void job_view__name_user(struct job_view *view)

@@ -3,6 +3,8 @@
 #ifndef GRAIND_JOB_VIEW_H
 #define GRAIND_JOB_VIEW_H
 
+#include "daemon/graind/mpi_rank.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,6 +53,7 @@ struct job_view {
 	char user[64];
 	char exe[4096], cmd[4096];
 	char batch[160]; /* "slurm:4711.0"; "" = a plain process */
+	struct mpi_rank mpi;
 	char runtime[32], method[32];
 	uint32_t threads;
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; end 0 while it runs */

@@ -309,6 +309,7 @@ int job__enter(struct jobs *jobs, const struct process *process, pid_t pid, uint
 			.pid = pid,
 			.uid = process->uid,
 			.threads = process->threads,
+			.mpi = process->mpi,
 			.start_ns = job__now_ns(),
 			.measures = {.average_parallelism = NAN, .preempted_share = NAN},
 		};

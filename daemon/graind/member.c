@@ -54,6 +54,7 @@ static void show_begin(struct job_view *view, const void *ctx)
 	view->state = JOB_RUNNING;
 	view->start_ns = job__now_ns();
 	view->threads = begun->process->threads;
+	view->mpi = begun->process->mpi;
 	view->ns_per_event = begun->start->ns_per_event;
 	snprintf(view->exe, sizeof(view->exe), "%s", begun->process->exe);
 	snprintf(view->cmd, sizeof(view->cmd), "%s", begun->process->cmd);

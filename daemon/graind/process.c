@@ -142,7 +142,9 @@ static const char *value_of(const char *text, const char *name)
 	return strncmp(text, name, length) ? NULL : text + length;
 }
 
-/* OMP_NUM_THREADS, else the CPUs that the process may use: what libgomp starts with; and whether it opts out.
+/*
+ * OMP_NUM_THREADS, else the CPUs that the process may use: what libgomp starts with; whether it opts out;
+ * which rank it is. After its batch job is known.
  */
 static void read_environment(struct process *process)
 {
@@ -158,6 +160,8 @@ static void read_environment(struct process *process)
 			process->threads = (uint32_t)value;
 		process->opted_out |= off && *off && strcmp(off, "0") != 0;
 	}
+	if (got > 0)
+		mpi_rank__read(text, (size_t)got, process->batch, &process->mpi);
 	if (!process->threads && text && read_of(process->pid, "status", text, ENVIRON_MAX) > 0) {
 		const char *mask = status_value(text, "Cpus_allowed");
 
@@ -189,8 +193,8 @@ int process__read(pid_t pid, struct process *out)
 	length = readlink(path, process.exe, sizeof(process.exe) - 1);
 	process.exe[length > 0 ? length : 0] = 0;
 	read_command(&process);
-	read_environment(&process);
 	read_batch(&process);
+	read_environment(&process);
 	*out = process;
 	return 0;
 }

@@ -3,6 +3,8 @@
 #ifndef GRAIND_PROCESS_H
 #define GRAIND_PROCESS_H
 
+#include "daemon/graind/mpi_rank.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +22,7 @@ struct process {
 	char exe[4096];	  /* as the process sees it; "" for kernel threads */
 	char cmd[4096];	  /* arguments joined by spaces, cut */
 	char batch[160];  /* cgroup_name__text() */
+	struct mpi_rank mpi;
 };
 
 /* -ESRCH no such process, -EACCES not permitted. */
