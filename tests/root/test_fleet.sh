@@ -5,10 +5,9 @@
 # usage: tests/root/test_fleet.sh BUILD_DIRECTORY
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/root_lib.sh"
+. "$(dirname "$0")/three_nodes.sh"
 
-read -r PORT ODD < <(python3 -c 'import socket
-s = [socket.create_server(("127.0.0.1", 0)) for _ in "12"]
-print(*(x.getsockname()[1] for x in s))')
+read -r PORT ODD < <(free_ports 2)
 URL=http://127.0.0.1:$PORT
 
 # --- servers that answer something else ----------------------------------
@@ -38,33 +37,7 @@ is "as JSON, too" "$? $(json 'len(d["nodes"])' <"$T/out")" "0 2"
 is "nobody listens: one line says what to do" "$? $(wc -l <"$T/err") $(grep -c -- 'name it by --prometheus' "$T/err")" "1 1 1"
 
 # --- the real one ----------------------------------------------------------
-if ! command -v prometheus >/dev/null || ! ip netns list >/dev/null 2>&1; then
-	skip "a fleet of three" "no prometheus or no network namespaces: run 'make deps'"
-	exit 0
-fi
-NETS=()
-remove_nets() { for n in "${NETS[@]}"; do ip netns delete "$n" 2>/dev/null; done; }
-trap 'remove_nets; cleanup' EXIT
-for i in 1 2 3; do
-	net=fleet$$-$i
-	ip netns add "$net" && NETS+=("$net")
-	ip link add "fl$$-$i" type veth peer name eth0 netns "$net"
-	ip address add "10.214.$i.1/30" dev "fl$$-$i" && ip link set "fl$$-$i" up
-	ip -n "$net" address add "10.214.$i.2/30" dev eth0 && ip -n "$net" link set eth0 up
-	mkdir -p "$T/node$i"
-	ip netns exec "$net" "$B/graind" --foreground --state-dir "$T/node$i" --socket "$T/node$i.sock" --metrics "10.214.$i.2:9464" >"$T/node$i.log" 2>&1 &
-	PIDS+=($!)
-	NODE[i]=$!
-done
-cat >"$T/prometheus.yml" <<EOF
-global: {scrape_interval: 1s, scrape_timeout: 1s}
-scrape_configs:
-  - job_name: graind
-    static_configs: [{targets: ['10.214.1.2:9464', '10.214.2.2:9464', '10.214.3.2:9464']}]
-EOF
-prometheus --config.file="$T/prometheus.yml" --storage.tsdb.path="$T/tsdb" --web.listen-address="127.0.0.1:$PORT" --log.level=warn >"$T/prometheus.log" 2>&1 &
-PIDS+=($!)
-on() { local i=$1; shift; "$GRAINCTL" --socket "$T/node$i.sock" --state-dir "$T/node$i" "$@"; }
+start_nodes "a fleet of three" fleet 10.214 "$PORT"
 fleet() { "$GRAINCTL" fleet --prometheus "$URL" "$@"; }
 # until_fleet EXPRESSION: for 30 seconds at most.
 until_fleet()

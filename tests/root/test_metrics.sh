@@ -5,6 +5,7 @@
 # usage: tests/root/test_metrics.sh BUILD_DIRECTORY
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/root_lib.sh"
+. "$(dirname "$0")/three_nodes.sh"
 
 NOBODY=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 scrape() { curl -s --unix-socket "$GRAIND_SOCKET" http://graind/metrics; }
@@ -95,33 +96,9 @@ for where in nonsense:x :1 1.2.3.4.5:80 localhost:80 127.0.0.1: 99999 ''; do
 done
 
 # --- three machines, one Prometheus --------------------------------------
-if ! command -v prometheus >/dev/null || ! ip netns list >/dev/null 2>&1; then
-	skip "scraped by Prometheus" "no prometheus or no network namespaces: run 'make deps'"
-	exit 0
-fi
-NETS=()
-remove_nets() { for n in "${NETS[@]}"; do ip netns delete "$n" 2>/dev/null; done; }
-trap 'remove_nets; cleanup' EXIT
-for i in 1 2 3; do
-	net=graind$$-$i
-	ip netns add "$net" && NETS+=("$net")
-	ip link add "gr$$-$i" type veth peer name eth0 netns "$net"
-	ip address add "10.213.$i.1/30" dev "gr$$-$i" && ip link set "gr$$-$i" up
-	ip -n "$net" address add "10.213.$i.2/30" dev eth0 && ip -n "$net" link set eth0 up
-	mkdir -p "$T/node$i"
-	ip netns exec "$net" "$B/graind" --foreground --state-dir "$T/node$i" --socket "$T/node$i.sock" --metrics "10.213.$i.2:9464" >"$T/node$i.log" 2>&1 &
-	PIDS+=($!)
-	NODE[i]=$!
-done
-cat >"$T/prometheus.yml" <<EOF
-global: {scrape_interval: 1s, scrape_timeout: 1s}
-scrape_configs:
-  - job_name: graind
-    static_configs: [{targets: ['10.213.1.2:9464', '10.213.2.2:9464', '10.213.3.2:9464']}]
-EOF
-prometheus --config.file="$T/prometheus.yml" --storage.tsdb.path="$T/tsdb" --web.listen-address=127.0.0.1:19090 --log.level=warn >"$T/prometheus.log" 2>&1 &
-PIDS+=($!)
-ask() { curl -sG http://127.0.0.1:19090/api/v1/query --data-urlencode "query=$1" | json '" ".join(sorted("%s:%s" % (r["metric"].get("instance", "").split(":")[0][-3:], r["value"][1]) for r in d["data"]["result"]))'; }
+PORT=$(free_ports 1)
+start_nodes "scraped by Prometheus" graind 10.213 "$PORT"
+ask() { curl -sG http://127.0.0.1:$PORT/api/v1/query --data-urlencode "query=$1" | json '" ".join(sorted("%s:%s" % (r["metric"].get("instance", "").split(":")[0][-3:], r["value"][1]) for r in d["data"]["result"]))'; }
 # asks SECONDS EXPECTED QUERY
 asks()
 {
@@ -133,7 +110,7 @@ asks()
 	is "Prometheus: $3" "$(ask "$3")" "$2"
 }
 asks 20 "1.2:1 2.2:1 3.2:1" 'up{job="graind"}'
-check "a job on the second of them" "$GRAINCTL" --socket "$T/node2.sock" --state-dir "$T/node2" run -- "$B/tests/omp/demo"
+check "a job on the second of them" on 2 run -- "$B/tests/omp/demo"
 asks 10 "1.2:0 2.2:4600 3.2:0" graind_grains_total
 asks 10 "2.2:1" 'graind_job_problem_ratio{problem="parallel_benefit"} > bool 0.5'
 kill -KILL "${NODE[3]}"

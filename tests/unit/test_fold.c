@@ -4,8 +4,8 @@
  * follows what is open; and what a trace with such lines says of the whole run.
  */
 #include "analysis/grain_fold.h"
-#include "daemon/common/trace_writer.h"
 #include "tests/unit/check.h"
+#include "tests/unit/word_trace.h"
 
 #include "analysis/grain.h"
 
@@ -16,38 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WORD(kind, site, arg, ticks)                                                                         \
-	((uint64_t)(kind) | (uint64_t)(site) << 6 | (uint64_t)(arg) << 19 | (uint64_t)(ticks) << 32)
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
 static char directory[] = "/tmp/graind-unit-fold.XXXXXX";
 static int dirfd;
-
-static struct trace_writer *create(const char *name)
-{
-	struct trace_writer *w = NULL;
-
-	unlinkat(dirfd, name, 0);
-	if (trace_writer__create(dirfd, name, NULL, &w))
-		exit(1);
-	return w;
-}
-
-/* A tick is a nanosecond; graind looked at `from` and at `to`. */
-static void put(struct trace_writer *w, uint32_t stream, uint64_t from, uint64_t to, const uint64_t *words,
-		uint32_t count)
-{
-	const struct trace_word_site site = {.address = 0x401000, .number = 9};
-	const struct trace_words_head head = {.stream = stream,
-					      .tid = 100 + stream,
-					      .sites = 1,
-					      .words = count,
-					      .ticks = {from, to},
-					      .ns = {from, to}};
-
-	if (trace_writer__words(w, &head, &site, words))
-		exit(1);
-}
 
 static int fold_file(struct trace_folder *folder, const char *name)
 {
@@ -131,7 +101,7 @@ static void over_files(void)
 	char *text;
 
 	for (uint32_t cut = 5; cut <= COUNT(executor); cut++) {
-		struct trace_writer *a = create("a"), *b = create("b");
+		struct trace_writer *a = create_at(dirfd, "a"), *b = create_at(dirfd, "b");
 
 		put(a, 0, 1000, 2000, creator, COUNT(creator));
 		put(a, 1, 1000, 2000, executor, cut);
@@ -147,7 +117,7 @@ static void over_files(void)
 static void any_order(void)
 {
 	const char *const two[] = {"a", "b"};
-	struct trace_writer *a = create("a"), *b = create("b");
+	struct trace_writer *a = create_at(dirfd, "a"), *b = create_at(dirfd, "b");
 	char *text;
 
 	put(a, 1, 1000, 2000, executor, COUNT(executor));
@@ -177,7 +147,7 @@ static void losses(void)
 		WORD(TRACE_TASK_CREATE_END, 0, 0, 10),
 	};
 	const char *const one[] = {"a"};
-	struct trace_writer *a = create("a");
+	struct trace_writer *a = create_at(dirfd, "a");
 	char *text;
 
 	put(a, 0, 1000, 2000, words, COUNT(words));
@@ -195,7 +165,7 @@ static void losses(void)
 static void many_tasks(const char *name, uint32_t chunks, bool end)
 {
 	static uint64_t words[TRACE_WORDS_MAX];
-	struct trace_writer *a = create(name);
+	struct trace_writer *a = create_at(dirfd, name);
 	uint64_t ns = 1000, per_chunk = TRACE_WORDS_MAX / 4;
 
 	for (uint32_t c = 0; c < chunks; c++) {
@@ -241,7 +211,7 @@ static void bounded(void)
 
 static int load(const char *const *lines, size_t count, struct grain_graph **graph)
 {
-	struct trace_writer *a = create("a");
+	struct trace_writer *a = create_at(dirfd, "a");
 	struct grain_error err = {.text = ""};
 	char path[64];
 

@@ -3,9 +3,9 @@
  * Words that a process wrote by itself: events come out as they went in, also
  * over the ends of chunks; what no producer writes is refused or counted.
  */
-#include "daemon/common/trace_writer.h"
 #include "tests/unit/check.h"
 #include "tests/unit/stream_text.h"
+#include "tests/unit/word_trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,35 +13,12 @@
 static char trace_path[] = "/tmp/graind-unit-words.XXXXXX";
 static struct grain_error err;
 
-#define WORD(kind, site, arg, ticks)                                                                         \
-	((uint64_t)(kind) | (uint64_t)(site) << 6 | (uint64_t)(arg) << 19 | (uint64_t)(ticks) << 32)
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
 static struct trace_writer *create(void)
 {
-	struct trace_writer *w = NULL;
+	struct trace_writer *w = create_at(AT_FDCWD, trace_path);
 
-	unlink(trace_path);
-	if (trace_writer__create(AT_FDCWD, trace_path, NULL, &w))
-		exit(1);
 	trace_writer__text(w, "@capture source=shim late=0");
 	return w;
-}
-
-/* Two ticks a nanosecond; graind looked at `from` and at `to` ticks. */
-static void put(struct trace_writer *w, uint32_t stream, uint64_t from, uint64_t to, const uint64_t *words,
-		uint32_t count)
-{
-	const struct trace_word_site site = {.address = 0x401000, .number = 9};
-	const struct trace_words_head head = {.stream = stream,
-					      .tid = 100 + stream,
-					      .sites = 1,
-					      .words = count,
-					      .ticks = {from, to},
-					      .ns = {from / 2, to / 2}};
-
-	if (trace_writer__words(w, &head, &site, words))
-		exit(1);
 }
 
 static int load(struct trace_writer *w, struct event_stream **s)
@@ -210,6 +187,7 @@ int main(void)
 
 	if (mkstemp(trace_path) < 0)
 		return 1;
+	word_ticks_per_ns = 2;
 	comes_back();
 	loss_is_said();
 	refused("an unknown kind", unknown, 1, 2000, 3000, "unknown kind 62");
