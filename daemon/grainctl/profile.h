@@ -48,8 +48,8 @@ struct profile_request {
 	"kept but counted and summed up"
 
 #define CTL_CEILING_HELP                                                                                     \
-	"Let recording cost no more than this share of the program's time: what would cost more is "         \
-	"recorded in windows, and counts are of those"
+	"Hits of probes cost no more than this share of the program's time, by graind's measure of a hit: "  \
+	"what would cost more is recorded in windows, and counts are of those"
 
 #define PROFILE_OPTIONS                                                                                      \
 	{"max-bytes", 'b', "SIZE", 0, CTL_MAX_BYTES_HELP, 0},                                                \
