@@ -19,7 +19,7 @@ static const struct {
 	{"jobs", verb__jobs},	  {"summary", verb__summary}, {"report", verb__report},
 	{"export", verb__export}, {"analyze", verb__analyze}, {"doctor", verb__doctor},
 	{"delete", verb__delete}, {"status", verb__status},   {"compare", verb__compare},
-	{"top", verb__top},	  {"fleet", verb__fleet},
+	{"top", verb__top},	  {"fleet", verb__fleet},     {"optout", verb__optout},
 };
 
 /* Parts of a verb's options that are shared with others. */
@@ -60,6 +60,7 @@ static const char doc[] =
 	"  analyze FILE         summary or report of a file, without a daemon\n"
 	"  doctor               what this machine allows; where its libgomp is probed\n"
 	"  status               is graind running, and as what\n"
+	"  optout [on|off]      have none of your processes recorded\n"
 	"  delete JOB           remove a finished job and all that was recorded\n"
 	"  help VERB            the same as VERB --help\n"
 	"\n"

@@ -162,3 +162,23 @@ void status__print_policy(const json_t *policy)
 	if (error && *error)
 		print_clean("settings that were refused since: ", error, "\n");
 }
+
+void status__print_optouts(const json_t *status)
+{
+	const json_t *optouts = json_object_get(status, "optouts"), *user;
+	const char *error = json_string_value(json_object_get(optouts, "error"));
+	json_int_t count = json_integer_value(json_object_get(optouts, "count"));
+	size_t i, shown = json_array_size(json_object_get(optouts, "users"));
+
+	json_array_foreach(json_object_get(optouts, "users"), i, user)
+		print_clean(i ? ", " : "not recorded, as they have opted out: ",
+			    json_string_value(json_object_get(user, "user")), "");
+	if (count > (json_int_t)shown)
+		printf(" and %lld more", (long long)count - (long long)shown);
+	if (count > 0)
+		putchar('\n');
+	if (!optouts && json_is_true(json_object_get(status, "opted_out")))
+		printf("you have opted out of being recorded; grainctl optout off undoes that\n");
+	if (error && *error)
+		print_clean("", error, "\n");
+}

@@ -7,5 +7,7 @@
 
 /* Prints them on stdout; NULL, an older graind's answer, prints nothing. What is in it is not trusted. */
 void status__print_policy(const json_t *policy);
+/* Who has opted out, for administrators (`optouts`), else whether who asks has (`opted_out`). */
+void status__print_optouts(const json_t *status);
 
 #endif

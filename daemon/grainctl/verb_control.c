@@ -154,6 +154,7 @@ int verb__status(struct ctl *ctl, int argc, char **argv)
 		       : method && !strcmp(method, "uprobe_multi") ? "uprobe_multi"
 								   : "a method not known yet");
 		status__print_policy(json_object_get(answer, "policy"));
+		status__print_optouts(answer);
 	}
 	json_decref(answer);
 	return result;

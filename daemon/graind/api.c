@@ -267,6 +267,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	} else {
 		set_since(api, peer, 0);
 		request.peer = peer->admin ? 0 : peer->uid;
+		request.uid = peer->uid;
 		request.body = body->data ? body->data : "";
 		request.body_size = body->size;
 		request.all = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "all");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/drain.h"
+#include "daemon/graind/optout.h"
 #include "daemon/graind/policy.h"
 
 #include <sched.h>
@@ -74,8 +75,11 @@ static void look_at_program(struct drain_pace *pace)
 
 	if (pace->exe_inode && inode && inode != pace->exe_inode)
 		pace->replaced = true;
-	if (was->uid != 0 && process__read_ids(was->pid, &now) == 0 && !now.dead &&
-	    (now.uid != was->uid || now.one_user != was->one_user))
+	if (process__read_ids(was->pid, &now) != 0 || now.dead)
+		return;
+	/* Whatever root's becomes is recorded, but for those who do not want it. */
+	if (was->uid == 0 ? now.uid != 0 && optout__has(now.uid)
+			  : now.uid != was->uid || now.one_user != was->one_user)
 		pace->changed_user = true;
 }
 

@@ -6,6 +6,7 @@
 #include "daemon/graind/job.h"
 #include "daemon/graind/listen.h"
 #include "daemon/graind/log.h"
+#include "daemon/graind/optout.h"
 #include "daemon/graind/policy.h"
 #include "daemon/graind/spool.h"
 
@@ -66,6 +67,9 @@ static int check_process(const struct job_request *request, struct process *proc
 		return failure__set(failure, 404, "process %d has ended", (int)pid);
 	if (!process->exe[0])
 		return failure__set(failure, 422, "process %d is a part of the kernel", (int)pid);
+	if (process->uid == request->peer && optout__has(process->uid))
+		return failure__set(failure, 403,
+				    "you have opted out of being recorded; grainctl optout off undoes that");
 	/* Root, who wrote it, is not bound. */
 	if (request->peer != 0 && policy__decide(process) == POLICY_OFF)
 		return failure__set(

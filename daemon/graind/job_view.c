@@ -21,7 +21,7 @@ const char *job_reason__name(enum job_reason reason)
 	static const char *const names[] = {
 		[JOB_GOES_ON] = "",	 [JOB_EXIT] = "exit",	      [JOB_EXEC] = "exec",
 		[JOB_DETACH] = "detach", [JOB_DURATION] = "duration", [JOB_SHUTDOWN] = "shutdown",
-		[JOB_QUOTA] = "quota",
+		[JOB_QUOTA] = "quota",	 [JOB_OPTOUT] = "optout",
 	};
 
 	return names[reason];

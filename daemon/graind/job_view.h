@@ -19,7 +19,16 @@ enum job_state {
 	JOB_FAILED,
 };
 
-enum job_reason { JOB_GOES_ON, JOB_EXIT, JOB_EXEC, JOB_DETACH, JOB_DURATION, JOB_SHUTDOWN, JOB_QUOTA };
+enum job_reason {
+	JOB_GOES_ON,
+	JOB_EXIT,
+	JOB_EXEC,
+	JOB_DETACH,
+	JOB_DURATION,
+	JOB_SHUTDOWN,
+	JOB_QUOTA,
+	JOB_OPTOUT
+};
 
 #define JOB_PROBLEMS 16
 

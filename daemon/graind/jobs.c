@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/job.h"
 #include "daemon/graind/log.h"
+#include "daemon/graind/optout.h"
 #include "daemon/graind/policy.h"
 
 #include <errno.h>
@@ -18,6 +19,10 @@
 
 #define MAX_JOBS 64
 #define MAX_JOBS_OF_A_USER 16
+#define OPTED_OUT                                                                                            \
+	"process %d is not recorded: its user, %u, has opted out (grainctl optout off, by that user, "       \
+	"undoes "                                                                                            \
+	"it)"
 
 int failure__set(struct failure *failure, int status, const char *format, ...)
 {
@@ -88,6 +93,22 @@ void jobs__free(struct jobs *jobs)
 	pthread_mutex_destroy(&jobs->lock);
 	free(jobs->socket);
 	free(jobs);
+}
+
+size_t jobs__stop_user(struct jobs *jobs, uid_t uid)
+{
+	size_t count = 0;
+
+	pthread_mutex_lock(&jobs->lock);
+	for (struct job *job = jobs->first; job; job = job->next) {
+		if (!job->view.pid || job->view.uid != uid || job->stop != JOB_GOES_ON ||
+		    job->view.state == JOB_FINISHING)
+			continue;
+		job__stop(job, JOB_OPTOUT);
+		count++;
+	}
+	pthread_mutex_unlock(&jobs->lock);
+	return count;
 }
 
 size_t jobs__running(struct jobs *jobs)
@@ -284,6 +305,8 @@ int job__enter(struct jobs *jobs, const struct process *process, pid_t pid, uint
 	else if (other)
 		error = failure__set(failure, 409, "process %d is already profiled by job %llu", (int)pid,
 				     (unsigned long long)other->number);
+	else if (pid && optout__has(process->uid)) /* under the lock: or jobs__stop_user sees the job */
+		error = failure__set(failure, 403, OPTED_OUT, (int)pid, (unsigned int)process->uid);
 	else if (short_of_memory)
 		error = failure__set(failure, 503,
 				     "graind takes more memory than its settings allow; detach a job first");

@@ -62,6 +62,9 @@ int jobs__delete(struct jobs *jobs, uint64_t number, uid_t peer, struct failure 
 int jobs__open_summary(struct jobs *jobs, uint64_t number, uid_t peer, int *fd, struct failure *failure);
 int jobs__open_trace(struct jobs *jobs, uint64_t number, uid_t peer, int *fd, struct failure *failure);
 
+/* Ends all that is being recorded of that user's processes; the number of jobs. Returns at once. */
+size_t jobs__stop_user(struct jobs *jobs, uid_t uid);
+
 /* Begins or ends the session of the processes that are always profiled, as the policy wants it now. */
 int jobs__follow_policy(struct jobs *jobs, struct failure *failure);
 

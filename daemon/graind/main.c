@@ -7,6 +7,7 @@
 #include "daemon/graind/listen.h"
 #include "daemon/graind/log.h"
 #include "daemon/graind/metrics_server.h"
+#include "daemon/graind/optout.h"
 #include "daemon/graind/plan_cache.h"
 #include "daemon/graind/policy.h"
 #include "daemon/graind/privileges.h"
@@ -255,6 +256,7 @@ static int set_up(struct daemon *daemon, const struct options *options)
 		return error == -EACCES || error == -EPERM ? EXIT_DENIED : 1;
 	}
 	plan_cache__open(state_dir);
+	optout__open(state_dir);
 	daemon->socket = absolute(or_environment(options->socket, ENV_SOCKET, DEFAULT_SOCKET));
 	if (!daemon->socket) {
 		log__line(LOG_ERR, "cannot tell where the socket is: %s", strerror(errno));
@@ -354,6 +356,7 @@ static void tear_down(struct daemon *daemon)
 	jobs__free(daemon->jobs);
 	job_store__close(daemon->store);
 	policy__close();
+	optout__close();
 	free(daemon->socket);
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/routes.h"
+#include "daemon/graind/log.h"
 #include "daemon/graind/metrics.h"
+#include "daemon/graind/optout.h"
 #include "daemon/graind/policy.h"
 #include "daemon/graind/reports.h"
+#include "daemon/common/defaults.h"
 #include "daemon/common/version.h"
 
 #include <errno.h>
@@ -14,6 +17,8 @@
 
 #define JOBS "/v1/jobs"
 #define METRICS "/metrics"
+#define STATUS "/v1/status"
+#define OPTOUT "/v1/optout"
 
 void answer__fail(struct answer *answer, int status, const char *text)
 {
@@ -29,7 +34,7 @@ static void fail_with(struct answer *answer, const struct failure *failure)
 	answer__fail(answer, failure->status, failure->text);
 }
 
-static void get_status(struct jobs *jobs, struct answer *answer)
+static void get_status(struct jobs *jobs, const struct request *request, struct answer *answer)
 {
 	char method[32];
 
@@ -38,6 +43,51 @@ static void get_status(struct jobs *jobs, struct answer *answer)
 	answer->json = json_pack("{s:s, s:i, s:i, s:I, s:s, s:o}", "version", GRAIND_VERSION, "pid",
 				 (int)getpid(), "uid", (int)getuid(), "jobs_running",
 				 (json_int_t)jobs__running(jobs), "method", method, "policy", policy__json());
+	if (answer->json)
+		json_object_set_new(answer->json, "opted_out", json_boolean(optout__has(request->uid)));
+	if (answer->json && request->peer == 0)
+		json_object_set_new(answer->json, "optouts", optout__json());
+}
+
+static void tell_optout(const struct request *request, struct answer *answer, size_t stopped)
+{
+	answer->status = 200;
+	answer->json = json_pack("{s:I, s:b, s:I}", "uid", (json_int_t)request->uid, "opted_out",
+				 optout__has(request->uid), "stopped", (json_int_t)stopped);
+}
+
+/* Of whoever asks, as the kernel tells; nobody can decide it for others. */
+static void set_optout(struct jobs *jobs, const struct request *request, struct answer *answer)
+{
+	json_t *body = json_loadb(request->body, request->body_size, JSON_REJECT_DUPLICATES, NULL);
+	const json_t *on = json_object_get(body, "on");
+	bool right = json_object_size(body) == 1 && json_is_boolean(on), wanted = json_is_true(on), changed;
+	size_t stopped = 0;
+	char why[256];
+	int error;
+
+	json_decref(body);
+	if (!right) {
+		answer__fail(answer, 400, "the request's body is {\"on\":true} or {\"on\":false}");
+		return;
+	}
+	error = optout__set(request->uid, wanted, &changed);
+	if (error) {
+		snprintf(why, sizeof(why),
+			 "cannot keep that in the state directory: %s; %s=1 in a process' "
+			 "environment keeps it out of sessions",
+			 error == -EUSERS ? "too many have opted out whom this machine does not know"
+					  : strerror(-error),
+			 ENV_OFF);
+		answer__fail(answer, 503, why);
+		return;
+	}
+	if (wanted)
+		stopped = jobs__stop_user(jobs, request->uid);
+	if (changed)
+		log__line(LOG_INFO, "user %u has opted %s; recordings that end: %zu",
+			  (unsigned int)request->uid, wanted ? "out" : "in again", stopped);
+	tell_optout(request, answer, stopped);
 }
 
 static void get_metrics(struct jobs *jobs, const struct request *request, struct answer *answer)
@@ -253,16 +303,20 @@ void routes__serve(struct jobs *jobs, const struct request *request, struct answ
 	uint64_t number;
 
 	*answer = (struct answer){.fd = -1};
-	if (!strcmp(request->path, "/v1/status") && get)
-		get_status(jobs, answer);
+	if (!strcmp(request->path, STATUS) && get)
+		get_status(jobs, request, answer);
 	else if (!strcmp(request->path, METRICS) && get)
 		get_metrics(jobs, request, answer);
 	else if (!strcmp(request->path, JOBS) && get)
 		list_jobs(jobs, request, answer);
 	else if (!strcmp(request->path, JOBS) && post)
 		start_job(jobs, request, answer);
-	else if (!strcmp(request->path, JOBS) || !strcmp(request->path, "/v1/status") ||
-		 !strcmp(request->path, METRICS))
+	else if (!strcmp(request->path, OPTOUT) && get)
+		tell_optout(request, answer, 0);
+	else if (!strcmp(request->path, OPTOUT) && post)
+		set_optout(jobs, request, answer);
+	else if (!strcmp(request->path, JOBS) || !strcmp(request->path, STATUS) ||
+		 !strcmp(request->path, METRICS) || !strcmp(request->path, OPTOUT))
 		answer__fail(answer, 405, "this method does not go with this path");
 	else if (parse_job_path(request->path, &number, &rest))
 		serve_job(jobs, request, number, rest, answer);

@@ -10,7 +10,8 @@ struct request {
 	const char *all, *format, *view; /* of the query, or NULL */
 	const char *body;
 	size_t body_size;
-	uid_t peer;
+	uid_t peer; /* on whose behalf: 0 for whoever administers */
+	uid_t uid;  /* who asks */
 };
 
 struct answer {

@@ -7,6 +7,7 @@
 #include "daemon/graind/drain.h"
 #include "daemon/graind/job.h"
 #include "daemon/graind/log.h"
+#include "daemon/graind/optout.h"
 #include "daemon/graind/policy.h"
 #include "daemon/graind/program_bodies.h"
 #include "daemon/graind/prospects.h"
@@ -189,7 +190,7 @@ static const char *look_at(const struct session *session, pid_t pid, const struc
 static bool is_wanted(const struct session *session, const struct process *process,
 		      enum policy_profile profile)
 {
-	if (process->opted_out)
+	if (process->opted_out || optout__has(process->uid))
 		return false;
 	return session->job->by_policy ? profile == POLICY_ALWAYS : profile != POLICY_OFF;
 }
@@ -442,7 +443,7 @@ static long drain(struct session *session)
 	struct timespec ignored;
 	long got;
 
-	refusals__follow(&session->refusals, policy__generation());
+	refusals__follow(&session->refusals, policy__generation() + optout__generation());
 	follow(session);
 	for (size_t i = 0; i < before; i++) {
 		reasons[i] = member_reason(&session->members[i]);
@@ -459,7 +460,8 @@ static long drain(struct session *session)
 			continue;
 		/* A process that was detached from goes on, but not as another job. */
 		if (reasons[i - 1] != JOB_EXIT && reasons[i - 1] != JOB_EXEC)
-			refusals__add(&session->refusals, session->members[i - 1].job->process.pid, false);
+			refusals__add(&session->refusals, session->members[i - 1].job->process.pid,
+				      reasons[i - 1] == JOB_OPTOUT);
 		close_member(session, i - 1, reasons[i - 1]);
 	}
 	return got;

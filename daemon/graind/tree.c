@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/tree.h"
 #include "daemon/graind/log.h"
+#include "daemon/graind/optout.h"
 #include "daemon/graind/policy.h"
 #include "daemon/graind/shim_server.h"
 
@@ -16,6 +17,8 @@ static const char not_used[] = "the process ended without having used an OpenMP 
 static const char not_used_yet[] = "the process had not used an OpenMP runtime (libgomp, libomp) until then";
 static const char forbidden[] =
 	"the process has executed a program that must not be profiled; grainctl status shows the rules";
+static const char opted_out[] =
+	"the process has become that of a user who has opted out of being recorded (grainctl optout)";
 static const char not_come[] =
 	"the process did not come by itself: grainctl attach --fast puts libgrainshim.so into it";
 
@@ -105,6 +108,13 @@ static void on_fork(struct tree *tree, const struct watch_event *event)
 	look_late(tree, target);
 }
 
+static const char *why_forbidden(const struct tree *tree, const struct process *process)
+{
+	if (process->uid != tree->uid && optout__has(process->uid))
+		return opted_out;
+	return tree->uid != 0 && policy__decide(process) == POLICY_OFF ? forbidden : NULL;
+}
+
 static void on_exec(struct tree *tree, const struct watch_event *event)
 {
 	struct target *target = find_target(tree, event->pid);
@@ -120,8 +130,8 @@ static void on_exec(struct tree *tree, const struct watch_event *event)
 	target->since_ns = event->time_ns;
 	target->look = true;
 	process__read(target->pid, target->process);
-	target->forbidden = tree->uid != 0 && policy__decide(target->process) == POLICY_OFF;
-	target->refused |= target->forbidden;
+	target->forbidden = why_forbidden(tree, target->process);
+	target->refused |= target->forbidden != NULL;
 	if (target->leader_gone && !target->refused) {
 		if (capture__renew_process(tree->capture, target->pid, &err) != 0)
 			target->refused = true;
@@ -172,7 +182,7 @@ static void settle(struct tree *tree, struct target *target)
 	if (!previous->recorder || recorder__counts(previous->recorder)->events == 0) {
 		if (target->refused) {
 			member__close(previous, JOB_EXIT, tree->capture,
-				      target->forbidden ? forbidden : not_used);
+				      target->forbidden ? target->forbidden : not_used);
 			return;
 		}
 		previous->until_ns = UINT64_MAX;

@@ -25,6 +25,7 @@
 struct target {
 	pid_t pid;
 	int pidfd;
+	const char *forbidden;	 /* why it must not be recorded, or NULL */
 	struct process *process; /* as it was when its program began: it may have ended since */
 	uint64_t parent_job;
 	uint64_t attached_ns;	 /* when its probes were in place */
@@ -35,7 +36,6 @@ struct target {
 	bool unseen;		 /* it had ended by then */
 	bool look;		 /* its mappings have changed */
 	bool refused;		 /* it gets no job */
-	bool forbidden;		 /* by the policy */
 	bool by_itself;		 /* it records from inside */
 	bool wants_probes;	 /* its libomp does not */
 	bool probed;		 /* a runtime is that it has mapped, for its own sake */
