@@ -51,6 +51,7 @@ bool job__parse(const json_t *json, struct job *out)
 	get_string(json, "exe", out->exe, sizeof(out->exe));
 	get_string(json, "cmd", out->cmd, sizeof(out->cmd));
 	get_string(json, "runtime", out->runtime, sizeof(out->runtime));
+	get_string(json, "batch", out->batch, sizeof(out->batch));
 	get_string(json, "reason", out->reason, sizeof(out->reason));
 	for (size_t i = 0; i < json_array_size(problems); i++) {
 		const char *name = json_string_value(json_array_get(problems, i));

@@ -14,6 +14,7 @@ struct job {
 	double events_per_s, overhead_percent; /* NAN unknown */
 	char state[16];
 	char error[256], user[64], exe[512], cmd[512], runtime[32], reason[16];
+	char batch[160];    /* what its cgroup says it belongs to, as "slurm:4711.0"; "" nothing */
 	char problems[256]; /* names, comma-separated */
 };
 

@@ -40,9 +40,54 @@ static int compare_jobs(const void *a, const void *b)
 	return left->number < right->number ? -1 : left->number > right->number;
 }
 
-static int add_row(struct table *table, struct job *job)
+enum { JOB, USER, PID, COMMAND, BATCH, STATE, TIME, THR, GRAINS, RATE, OVERH, PROBLEMS, COLUMNS };
+
+/* Fewer columns than these leave out the least needed where jobs are of batch systems. */
+#define WIDE 100
+
+static const struct table_column all_columns[COLUMNS] = {
+	[JOB] = {"JOB", true, 0},	[USER] = {"USER", false, 4},
+	[PID] = {"PID", true, 0},	[COMMAND] = {"COMMAND", false, 8},
+	[BATCH] = {"BATCH", false, 15}, [STATE] = {"STATE", false, 0},
+	[TIME] = {"TIME", true, 0},	[THR] = {"THR", true, 0},
+	[GRAINS] = {"GRAINS", true, 0}, [RATE] = {"EV/S", true, 0},
+	[OVERH] = {"OVERH", true, 0},	[PROBLEMS] = {"PROBLEMS", false, 8},
+};
+
+/* Which of the columns are shown. */
+struct shown {
+	unsigned columns[COLUMNS];
+	unsigned count;
+};
+
+static void choose(struct shown *shown, bool batch, unsigned width)
+{
+	*shown = (struct shown){.count = 0};
+	for (unsigned i = 0; i < COLUMNS; i++) {
+		bool fits = !batch || width >= WIDE || (i != PID && i != THR && i != RATE);
+
+		if (i == BATCH ? batch : fits)
+			shown->columns[shown->count++] = i;
+	}
+}
+
+static int add_row(struct table *table, const struct shown *shown, struct job *job)
 {
 	char number[24], pid[24], time[24], threads[24], grains[24], rate[24] = "-", overhead[24] = "-";
+	const char *cells[COLUMNS], *all[COLUMNS] = {
+					    [JOB] = number,
+					    [USER] = job->user[0] ? job->user : "-",
+					    [PID] = job->pid > 0 ? pid : "-",
+					    [COMMAND] = job__command(job),
+					    [BATCH] = job->batch[0] ? job->batch : "-",
+					    [STATE] = job->state,
+					    [TIME] = time,
+					    [THR] = job->threads ? threads : "-",
+					    [GRAINS] = grains,
+					    [RATE] = rate,
+					    [OVERH] = overhead,
+					    [PROBLEMS] = job->problems[0] ? job->problems : "-",
+				    };
 
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)job->number);
 	snprintf(pid, sizeof(pid), "%lld", (long long)job->pid);
@@ -55,31 +100,35 @@ static int add_row(struct table *table, struct job *job)
 		snprintf(overhead, sizeof(overhead), job->overhead_percent < 9.95 ? "%.1f%%" : "%.0f%%",
 			 job->overhead_percent);
 	job__shorten(job->problems);
-	return table__add(table,
-			  (const char *const[]){number, job->user[0] ? job->user : "-",
-						job->pid > 0 ? pid : "-", job__command(job), job->state, time,
-						job->threads ? threads : "-", grains, rate, overhead,
-						job->problems[0] ? job->problems : "-"});
+	for (unsigned i = 0; i < shown->count; i++)
+		cells[i] = all[shown->columns[i]];
+	return table__add(table, cells);
 }
 
 static int print_table(const json_t *list)
 {
-	static const struct table_column columns[] = {
-		{"JOB", true, 0},    {"USER", false, 6}, {"PID", true, 0},	 {"COMMAND", false, 8},
-		{"STATE", false, 0}, {"TIME", true, 0},	 {"THR", true, 0},	 {"GRAINS", true, 0},
-		{"EV/S", true, 0},   {"OVERH", true, 0}, {"PROBLEMS", false, 8},
-	};
+	struct table_column columns[COLUMNS];
 	size_t count = json_array_size(list);
-	struct table *table = table__new(columns, sizeof(columns) / sizeof(columns[0]));
 	struct job *jobs = calloc(count ? count : 1, sizeof(*jobs));
-	int error = table && jobs ? 0 : -ENOMEM;
+	struct table *table = NULL;
+	struct shown shown;
+	bool batch = false;
+	int error = 0;
 
-	for (size_t i = 0; !error && i < count; i++)
+	for (size_t i = 0; jobs && i < count; i++) {
 		job__parse(json_array_get(list, i), &jobs[i]);
-	if (!error)
+		batch |= jobs[i].batch[0] != 0;
+	}
+	choose(&shown, batch, text__columns());
+	for (unsigned i = 0; i < shown.count; i++)
+		columns[i] = all_columns[shown.columns[i]];
+	table = jobs ? table__new(columns, shown.count) : NULL;
+	if (!table)
+		error = -ENOMEM;
+	else
 		qsort(jobs, count, sizeof(*jobs), compare_jobs);
 	for (size_t i = 0; !error && i < count; i++)
-		error = add_row(table, &jobs[i]);
+		error = add_row(table, &shown, &jobs[i]);
 	if (!error)
 		table__print(table, text__columns(), stdout);
 	free(jobs);
@@ -98,7 +147,8 @@ int verb__jobs(struct ctl *ctl, int argc, char **argv)
 					 parse_option,
 					 NULL,
 					 "Lists the jobs that run, one line each: number, user, process, "
-					 "command, state, time observed, "
+					 "command, batch job, pod, container or unit where there is one, "
+					 "state, time observed, "
 					 "threads, grains, events per second, what the measuring costs of "
 					 "the program's time, problems.\v"
 					 "Example:\n"

@@ -53,6 +53,16 @@ rm state/jobs/10/trace.grt
 mkfifo state/jobs/10/trace.grt
 timeout 20 "$ctl" summary 10 >out 2>err
 is "a pipe in place of a trace does not hang" "$? $(wc -l <err)" "1 1"
+"$ctl" jobs --all >out
+is "no column for batch jobs without any" "$(head -1 out | tr -s ' ')" "JOB USER PID COMMAND STATE TIME THR GRAINS EV/S OVERH PROBLEMS"
+sed -i 's/"problems":\[\]/"problems":["parallel_benefit","scatter"],"batch":"slurm:1234567.0"/; s/"user":"me"/"user":"somebody"/; s/"grains":3/"grains":123456/' state/jobs/1/job.json
+"$ctl" jobs --all >out
+is "jobs --all has one when one is of a batch job" "$(head -1 out | tr -s ' ')" "JOB USER COMMAND BATCH STATE TIME GRAINS OVERH PROBLEMS"
+is "which is named" "$(awk '$1 < 10 { print $4 }' out | tr '\n' ' ')" "slurm:1234567.0 - "
+is "in 80 columns" "$(awk 'length > 80' out)" ""
+COLUMNS=140 "$ctl" jobs --all >out
+is "in more of them nothing is left out" "$(head -1 out | tr -s ' ')" "JOB USER PID COMMAND BATCH STATE TIME THR GRAINS EV/S OVERH PROBLEMS"
+is "and --json names it" "$("$ctl" jobs --all --json | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["jobs"][0]["batch"])')" "slurm:1234567.0"
 head -c 2000000 /dev/zero | tr '\0' ' ' >>state/jobs/10/job.json
 "$ctl" jobs --all >out 2>err
 is "an enormous job.json is left out" "$? $(awk 'NR > 1 { print $1 }' out | tr '\n' ' ')" "0 1 2 "
