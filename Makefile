@@ -260,6 +260,13 @@ R := $(B)/tests/root/programs
 ROOT_PROGRAMS := $(addprefix $(R)/,dynamic static static_pie linked_in loader faulter plugin_gomp.so plugin_omp.so plugin_wheel.so \
 	runtimes team_gomp.so team_omp.so old_teams \
 	held_now held_lazy held_static held_static_pie held_linked_in plugin_slow.so hostile gives_up rough rough.clang)
+# Open MPI of other processors is not in their trees.
+ifndef TRIPLET
+ROOT_PROGRAMS += $(R)/ranks
+endif
+$(R)/ranks: tests/root/programs/ranks.c
+$(R)/ranks: CC := OMPI_CC=$(CC) mpicc
+$(R)/ranks: ROOT_FLAGS := -g -fopenmp
 $(R)/dynamic $(R)/static $(R)/static_pie $(R)/linked_in: tests/root/programs/family.c
 $(R)/loader $(R)/faulter $(R)/runtimes $(R)/old_teams $(R)/hostile $(R)/gives_up: $(R)/%: tests/root/programs/%.c
 $(R)/plugin_gomp.so $(R)/plugin_omp.so $(R)/plugin_wheel.so: tests/root/programs/plugin.c

@@ -56,6 +56,7 @@ int verb__doctor(struct ctl *ctl, int argc, char **argv);
 int verb__delete(struct ctl *ctl, int argc, char **argv);
 int verb__compare(struct ctl *ctl, int argc, char **argv);
 int verb__top(struct ctl *ctl, int argc, char **argv);
+int verb__merge(struct ctl *ctl, int argc, char **argv);
 int verb__fleet(struct ctl *ctl, int argc, char **argv);
 int verb__optout(struct ctl *ctl, int argc, char **argv);
 int verb__status(struct ctl *ctl, int argc, char **argv);

@@ -20,6 +20,7 @@ static const struct {
 	{"export", verb__export}, {"analyze", verb__analyze}, {"doctor", verb__doctor},
 	{"delete", verb__delete}, {"status", verb__status},   {"compare", verb__compare},
 	{"top", verb__top},	  {"fleet", verb__fleet},     {"optout", verb__optout},
+	{"merge", verb__merge},
 };
 
 /* Parts of a verb's options that are shared with others. */
@@ -56,6 +57,7 @@ static const char doc[] =
 	"  summary JOB|FILE     the worst problems with source lines, then tables\n"
 	"  report JOB|FILE      draw the grain graph, or write it as data\n"
 	"  compare BASE JOB     what changed between two runs, grain by grain\n"
+	"  merge JOB|FILE|DIR   one summary of all ranks of an MPI job\n"
 	"  export JOB|FILE      the event log, or a trace for Perfetto or Vampir\n"
 	"  analyze FILE         summary or report of a file, without a daemon\n"
 	"  doctor               what this machine allows; where its libgomp is probed\n"

@@ -25,7 +25,7 @@ status()
 	fi
 }
 
-verbs="run attach detach jobs summary report compare export analyze doctor delete status top fleet"
+verbs="run attach detach jobs summary report compare export analyze doctor delete status top fleet merge"
 for verb in $verbs; do
 	"$ctl" "$verb" --help >"$T/help" 2>&1
 	rc=$?
@@ -56,13 +56,13 @@ for args in "run" "attach" "attach x" "attach 0" "attach -1" "attach 1 2" "attac
 	"detach 99999999999999999999" "jobs 1" "summary" "summary 1 2" "report" "report 1 --format png" \
 	"report 1 --view nothing" "report 1 --view definition,nothing" "report 1 --open-depth x" "report 1 --open-depth -1" \
 	"report 1 --max-nodes 3" "report 1 --filter --format csv" "report 1 --open-depth 1 --format html" "export" "export 1 --format html" "analyze" "analyze a --json --format dot" \
-	"top 1" "top --interval 0" "top --interval x" "top --sort nothing" "fleet x" "fleet --prometheus localhost:9090" "fleet --prometheus file:///etc/passwd" "doctor 1" "delete" "delete 0" "status 1"; do
+	"top 1" "top --interval 0" "top --interval x" "top --sort nothing" "fleet x" "fleet --prometheus localhost:9090" "fleet --prometheus file:///etc/passwd" "merge" "merge --batch 4711" "doctor 1" "delete" "delete 0" "status 1"; do
 	# shellcheck disable=SC2086
 	status "wrong usage: grainctl $args" 2 $args
 done
 status "analyze of an empty name" 2 analyze ""
 
-for args in "summary 1" "report 1" "export 1" "detach 1" "delete 1" "jobs" "status" "top" "top --json" "fleet --prometheus http://127.0.0.1:1" "analyze nofile" \
+for args in "summary 1" "report 1" "export 1" "detach 1" "delete 1" "jobs" "status" "top" "top --json" "fleet --prometheus http://127.0.0.1:1" "analyze nofile" "merge 1" "merge nofile" \
 	"summary ./nofile" "analyze $T"; do
 	# shellcheck disable=SC2086
 	status "fails: grainctl $args" 1 $args
