@@ -7,13 +7,11 @@ typedef unsigned long long ull;
 
 static void put_chunk(struct shim_local *local, uint64_t lower, uint64_t upper)
 {
-	int64_t length = (int64_t)(upper - lower);
-
-	if (LIKELY((int64_t)lower == (int32_t)lower && length == (int32_t)length))
-		SHIM_EVENT1(local, SHIM_CHUNK_BEGIN, 0, SHIM_CHUNK_EXCLUSIVE | SHIM_CHUNK_SHORT,
-			    (lower & UINT32_MAX) | (uint64_t)length << 32);
+	if (shim__is_short(lower, upper))
+		shim__put(local, SHIM_WORD(SHIM_CHUNK_BEGIN, 0, SHIM_CHUNK_EXCLUSIVE | SHIM_CHUNK_SHORT), 1,
+			  shim__short_chunk(lower, upper), 0, 0);
 	else
-		SHIM_EVENT2(local, SHIM_CHUNK_BEGIN, 0, SHIM_CHUNK_EXCLUSIVE, lower, upper);
+		shim__put(local, SHIM_WORD(SHIM_CHUNK_BEGIN, 0, SHIM_CHUNK_EXCLUSIVE), 2, lower, upper, 0);
 }
 
 static void put_loop(struct shim_local *local, const void *caller, uint32_t arg, uint64_t lower,
@@ -54,11 +52,16 @@ static void put_reductions(struct shim_local *local, const void *caller, const v
 	{                                                                                                    \
 		REAL(GOMP_loop_##name##_next, bool, T *, T *);                                               \
 		struct shim_local *local = runtime__here(to);                                                \
+		uint64_t asked;                                                                              \
+		bool any;                                                                                    \
                                                                                                              \
 		if (!local)                                                                                  \
 			return real_GOMP_loop_##name##_next(lower, upper);                                   \
-		SHIM_EVENT(local, SHIM_CHUNK_NEXT, 0, 0);                                                    \
-		return GIVEN(real_GOMP_loop_##name##_next(lower, upper));                                    \
+		asked = shim__ticks();                                                                       \
+		any = real_GOMP_loop_##name##_next(lower, upper);                                            \
+		shim__put_answer(local, asked, any, SHIM_CHUNK_EXCLUSIVE, (uint64_t)*lower,                  \
+				 (uint64_t)*upper);                                                          \
+		return any;                                                                                  \
 	}
 
 #define START(name, arg)                                                                                     \

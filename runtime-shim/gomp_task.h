@@ -39,7 +39,10 @@ struct call {
 	void *const *depend;
 	struct shim_local *local; /* NULL: not recorded */
 	const void *caller;
-	uint32_t waits; /* for the dependences of a task that is not deferred */
+	uint64_t created_at; /* ticks */
+	uint64_t ended_at;   /* likewise; 0: the task did not run at once */
+	uint32_t waits;	     /* for the dependences of a task that is not deferred */
+	bool plain;	     /* nothing but its creation comes before its begin */
 };
 
 /* Where the program's data lie in a block that is aligned as is asked for, and for its head; the block's

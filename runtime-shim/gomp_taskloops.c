@@ -154,6 +154,7 @@ static bool begin(struct taskloop *loop, const struct binding *to, body_fn fn, v
 		    (uint64_t)(uintptr_t)fn);
 	loop->created_at = local->ticks;
 	open_loop = loop;
+	local->children = true;
 	return true;
 }
 

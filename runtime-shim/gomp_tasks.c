@@ -52,7 +52,15 @@ void gomp__fill(const struct call *call, void *to)
 static void copy(void *to, void *from)
 {
 	struct call *call = from;
+	struct shim_local *local = call->local;
 
+	if (LIKELY(call->plain)) {
+		call->created_at = shim__ticks();
+		call->head.key = SHIM_TASK_KEY(local->joined, local->created + 1);
+		local->call = call;
+		gomp__fill(call, to);
+		return;
+	}
 	if (UNLIKELY(call->waits)) {
 		SHIM_EVENT(call->local, SHIM_WAIT_END, 0, RING_WAIT_TASKWAIT_DEPEND);
 		call->waits = 0;
@@ -75,17 +83,59 @@ void gomp__begin_body(struct shim_local *local, const struct head *head)
 		SHIM_EVENT1(local, SHIM_TASK_BEGIN, site, 0, head->key);
 }
 
+/* The task that was just created: nothing is between that and its begin, so one time is both. */
+static void run_at_once(struct shim_local *local, struct call *call, void *payload)
+{
+	uint32_t site = shim__site(call->caller, SHIM_SITE_TASK);
+	uint32_t body_site = shim__site((const void *)(uintptr_t)call->head.body, SHIM_SITE_TASK_BODY);
+
+	local->call = NULL;
+	shim__put_pair(local, call->created_at, SHIM_WORD(SHIM_TASK_CREATE, site, call->head.arg),
+		       call->created_at, SHIM_WORD(SHIM_TASK_BEGIN, body_site, 1), 0, 0, 0);
+	call->head.body(payload);
+	call->ended_at = shim__ticks();
+}
+
 static void body(void *block)
 {
 	const struct head *head = block;
+	void *payload = (char *)block + head->payload;
 	struct shim_local *local = shim__here();
+	bool children;
 
 	gomp__taskloop_waits();
-	if (LIKELY(local))
+	if (UNLIKELY(!local)) {
+		head->body(payload);
+		return;
+	}
+	children = local->children;
+	local->children = false;
+	if (local->call) {
+		run_at_once(local, local->call, payload);
+	} else {
 		gomp__begin_body(local, head);
-	head->body((char *)block + head->payload);
-	if (LIKELY(local))
+		head->body(payload);
 		gomp__end_body(local);
+	}
+	local->children = children;
+}
+
+/* Of a plain task: what is not told yet. */
+static void tell_created(struct call *call)
+{
+	struct shim_local *local = call->local;
+	const uint64_t end = SHIM_WORD(SHIM_TASK_CREATE_END, 0, 0);
+
+	if (call->ended_at) {
+		shim__put_pair(local, call->ended_at, SHIM_WORD(SHIM_TASK_END, 0, 0), shim__ticks(), end, 0,
+			       0, 0);
+		return;
+	}
+	local->call = NULL;
+	local->children = true;
+	shim__put_pair(local, call->created_at,
+		       SHIM_WORD(SHIM_TASK_CREATE, shim__site(call->caller, SHIM_SITE_TASK), call->head.arg),
+		       shim__ticks(), end, 0, 0, 0);
 }
 
 EXPORT void GOMP_task(body_fn fn, void *data, copy_fn copier, long size, long align, bool deferrable,
@@ -106,7 +156,10 @@ EXPORT void GOMP_task(body_fn fn, void *data, copy_fn copier, long size, long al
 	call.copy = copier;
 	call.depend = depend;
 	call.caller = CALLER;
+	call.ended_at = 0;
 	call.waits = !deferrable && flags & RING_TASK_HAS_DEPEND;
+	/* What the program copies itself may do anything meanwhile. */
+	call.plain = !copier && !(call.head.arg & (RING_TASK_DETACH | RING_TASK_HAS_DEPEND));
 	size = gomp__lay_out(&call, size, &align);
 	if (UNLIKELY(call.waits)) {
 		SHIM_EVENT(call.local, SHIM_WAIT_BEGIN, shim__site(call.caller, SHIM_SITE_TASKWAIT),
@@ -114,7 +167,12 @@ EXPORT void GOMP_task(body_fn fn, void *data, copy_fn copier, long size, long al
 		gomp__depends(call.local, depend);
 	}
 	real_GOMP_task(body, &call, copy, size, align, deferrable, flags, depend, priority, detach);
-	if (LIKELY(call.head.key))
+	if (LIKELY(call.plain && call.head.key)) {
+		tell_created(&call);
+		return;
+	}
+	call.local->children = true;
+	if (call.head.key)
 		SHIM_EVENT(call.local, SHIM_TASK_CREATE_END, 0, 0);
 	else if (call.waits)
 		SHIM_EVENT(call.local, SHIM_WAIT_END, 0, RING_WAIT_TASKWAIT_DEPEND);

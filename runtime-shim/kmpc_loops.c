@@ -34,13 +34,11 @@ static void put_loop(struct shim_local *local, const struct kmpc_location *loc, 
 
 static void put_chunk(struct shim_local *local, uint64_t lower, uint64_t upper)
 {
-	int64_t length = (int64_t)(upper - lower);
-
-	if (LIKELY((int64_t)lower == (int32_t)lower && length == (int32_t)length))
-		SHIM_EVENT1(local, SHIM_CHUNK_BEGIN, 0, SHIM_CHUNK_SHORT,
-			    (lower & UINT32_MAX) | (uint64_t)length << 32);
+	if (shim__is_short(lower, upper))
+		shim__put(local, SHIM_WORD(SHIM_CHUNK_BEGIN, 0, SHIM_CHUNK_SHORT), 1,
+			  shim__short_chunk(lower, upper), 0, 0);
 	else
-		SHIM_EVENT2(local, SHIM_CHUNK_BEGIN, 0, 0, lower, upper);
+		shim__put(local, SHIM_WORD(SHIM_CHUNK_BEGIN, 0, 0), 2, lower, upper, 0);
 }
 
 /*
@@ -159,6 +157,7 @@ static void put_chunk(struct shim_local *local, uint64_t lower, uint64_t upper)
 						     int32_t *is_last, T *lower, T *upper, S *stride)        \
 	{                                                                                                    \
 		struct shim_local *local;                                                                    \
+		uint64_t asked;                                                                              \
 		int32_t any;                                                                                 \
 		REAL(__kmpc_dispatch_next_##suffix, int32_t, struct kmpc_location *, int32_t, int32_t *,     \
 		     T *, T *, S *);                                                                         \
@@ -167,12 +166,9 @@ static void put_chunk(struct shim_local *local, uint64_t lower, uint64_t upper)
 		if (!local)                                                                                  \
 			return real___kmpc_dispatch_next_##suffix(loc, thread, is_last, lower, upper,        \
 								  stride);                                   \
-		SHIM_EVENT(local, SHIM_CHUNK_NEXT, 0, 0);                                                    \
+		asked = shim__ticks();                                                                       \
 		any = real___kmpc_dispatch_next_##suffix(loc, thread, is_last, lower, upper, stride);        \
-		if (any)                                                                                     \
-			put_chunk(local, (uint64_t)*lower, (uint64_t)*upper);                                \
-		else                                                                                         \
-			SHIM_EVENT(local, SHIM_LOOP_END, 0, 0);                                              \
+		shim__put_answer(local, asked, any, 0, (uint64_t)*lower, (uint64_t)*upper);                  \
 		return any;                                                                                  \
 	}
 

@@ -252,5 +252,16 @@ void shim__put_at(struct shim_local *local, uint64_t ticks, uint64_t word)
 	put(local, ticks);
 	put(local, word);
 	local->ticks = ticks;
+	if (shim__is_grain(word))
+		__atomic_store_n(&local->control->grains, local->control->grains + 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&local->control->head, local->head, __ATOMIC_RELEASE);
+}
+
+void shim__put_pair_slowly(struct shim_local *local, uint64_t ticks, uint64_t first, uint64_t word,
+			   unsigned count, uint64_t a, uint64_t b)
+{
+	shim__put_at(local, ticks, first);
+	if ((first & 63) == SHIM_TASK_CREATE)
+		local->created++;
+	shim__put(local, word, count, a, b, 0);
 }

@@ -14,6 +14,8 @@
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+struct call;
+
 /* A thread's own; the positions that it publishes are in `control`. */
 struct shim_local {
 	struct shim_header *header;
@@ -27,12 +29,14 @@ struct shim_local {
 	uint64_t joined;  /* how manieth thread it was */
 	uint64_t lost;	  /* since the last event that fit */
 	int32_t cpu;	  /* last told */
-	uint64_t beat_ticks;
 	uint32_t beat;
-	uint32_t session; /* of shim_process: those of an earlier one record no more */
-	bool fresh;	  /* nothing was written yet */
-	uint32_t held[2]; /* events that shim__hold() was given */
-	uint64_t held_at; /* 0: none */
+	uint64_t beat_ticks;
+	uint32_t session;  /* of shim_process: those of an earlier one record no more */
+	bool fresh;	   /* nothing was written yet */
+	bool children;	   /* the running task may have children that have not ended */
+	uint32_t held[2];  /* events that shim__hold() was given */
+	uint64_t held_at;  /* 0: none */
+	struct call *call; /* of libgomp, that creates a task of which nothing is written yet */
 } __attribute__((aligned(128)));
 _Static_assert(sizeof(struct shim_local) == 128, "threads do not share lines");
 
@@ -127,6 +131,20 @@ static inline uint32_t shim__site(const void *address, uint32_t kind)
 	return address ? shim__new_site(entry) : 0;
 }
 
+/*
+ * The line will be written soon. graind has read it, so it is in another CPU's cache, and the runtime's
+ * next locked instruction waits until it is there.
+ */
+static inline void shim__soon(const void *line)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)line));
+#else
+	__builtin_prefetch(line, 1);
+#endif
+}
+#define SHIM_AHEAD 64 /* words */
+
 /* Known to the compiler wherever the kind is a literal. */
 static inline bool shim__is_grain(uint64_t word)
 {
@@ -153,6 +171,7 @@ shim__put(struct shim_local *local, uint64_t word, unsigned count, uint64_t a, u
 	to = local->words;
 	local->ticks = ticks;
 	local->head = at + 1 + count;
+	shim__soon(&to[(at + SHIM_AHEAD) & mask]);
 	to[at & mask] = word | since << 32;
 	if (count > 0)
 		to[(at + 1) & mask] = a;
@@ -163,6 +182,76 @@ shim__put(struct shim_local *local, uint64_t word, unsigned count, uint64_t a, u
 	if (shim__is_grain(word))
 		__atomic_store_n(&local->control->grains, local->control->grains + 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&local->control->head, at + 1 + count, __ATOMIC_RELEASE);
+}
+
+/* As shim__put_pair() where there is no room, or more to tell. */
+void shim__put_pair_slowly(struct shim_local *local, uint64_t ticks, uint64_t first, uint64_t word,
+			   unsigned count, uint64_t a, uint64_t b);
+
+/*
+ * An event without further words that was at `first_ticks`, and one of 1 + count at `ticks`: the thread
+ * has recorded nothing between them. Costs as much as one.
+ */
+static inline __attribute__((always_inline)) void shim__put_pair(struct shim_local *local,
+								 uint64_t first_ticks, uint64_t first,
+								 uint64_t ticks, uint64_t word,
+								 unsigned count, uint64_t a, uint64_t b)
+{
+	uint64_t since = first_ticks - local->ticks, between = ticks - first_ticks, at = local->head,
+		 mask = local->mask, *to = local->words;
+
+	if (UNLIKELY(at + 1 + SHIM_WORDS_MAX > local->limit || (since | between) > SHIM_TICKS_MAX ||
+		     shim__cpu() != local->cpu)) {
+		shim__put_pair_slowly(local, first_ticks, first, word, count, a, b);
+		return;
+	}
+	local->ticks = ticks;
+	local->head = at + 2 + count;
+	shim__soon(&to[(at + SHIM_AHEAD) & mask]);
+	to[at & mask] = first | since << 32;
+	to[(at + 1) & mask] = word | between << 32;
+	if (count > 0)
+		to[(at + 2) & mask] = a;
+	if (count > 1)
+		to[(at + 3) & mask] = b;
+	if ((first & 63) == SHIM_TASK_CREATE)
+		local->created++;
+	if (shim__is_grain(first) || shim__is_grain(word))
+		__atomic_store_n(&local->control->grains, local->control->grains + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&local->control->head, at + 2 + count, __ATOMIC_RELEASE);
+}
+
+/* Whether a chunk's bounds fit into one word, and that word. */
+static inline bool shim__is_short(uint64_t lower, uint64_t upper)
+{
+	int64_t length = (int64_t)(upper - lower);
+
+	return LIKELY((int64_t)lower == (int32_t)lower && length == (int32_t)length);
+}
+
+static inline uint64_t shim__short_chunk(uint64_t lower, uint64_t upper)
+{
+	return (lower & UINT32_MAX) | (upper - lower) << 32;
+}
+
+/*
+ * A thread asked for a chunk, at `asked`, and has got one, or none: its loop is over for it. No such call
+ * waits, so both are told when it is over. `how`: of enum shim_chunk.
+ */
+static inline void shim__put_answer(struct shim_local *local, uint64_t asked, bool any, uint32_t how,
+				    uint64_t lower, uint64_t upper)
+{
+	const uint64_t next = SHIM_WORD(SHIM_CHUNK_NEXT, 0, 0);
+	uint64_t now = shim__ticks();
+
+	if (!any)
+		shim__put_pair(local, asked, next, now, SHIM_WORD(SHIM_LOOP_END, 0, 0), 0, 0, 0);
+	else if (shim__is_short(lower, upper))
+		shim__put_pair(local, asked, next, now,
+			       SHIM_WORD(SHIM_CHUNK_BEGIN, 0, how | SHIM_CHUNK_SHORT), 1,
+			       shim__short_chunk(lower, upper), 0);
+	else
+		shim__put_pair(local, asked, next, now, SHIM_WORD(SHIM_CHUNK_BEGIN, 0, how), 2, lower, upper);
 }
 
 /* An event without further words that was at this time, which is not before the thread's last one. */
