@@ -220,6 +220,7 @@ POLICY_OBJ := $(addprefix $(B)/daemon/graind/,policy_file.o policy_rules.o polic
 $(B)/tests/unit/test_policy_file: $(POLICY_OBJ)
 $(B)/tests/unit/test_cgroup_name: $(B)/daemon/graind/cgroup_name.o
 $(B)/tests/unit/test_mpi_rank: $(B)/daemon/graind/mpi_rank.o
+$(B)/tests/unit/test_deliver_name: $(B)/daemon/graind/deliver_name.o
 $(B)/tests/unit/test_ceiling: $(B)/daemon/graind/ceiling.o
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/librender.a $(B)/libanalysis.a
 	$(say) LINK $@

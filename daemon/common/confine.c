@@ -126,13 +126,18 @@ static const unsigned int looking[] = {
 	SYS_newfstatat, SYS_statx, SYS_faccessat, SYS_faccessat2, SYS_readlinkat, SYS_getcwd, SYS_getdents64,
 };
 
+/* Beside those, and opening: files and directories of one's own. */
+static const unsigned int writing[] = {
+	SYS_openat, SYS_mkdirat, SYS_renameat, SYS_renameat2, SYS_unlinkat,
+};
+
 #if defined(__x86_64__)
 #define AUDIT_ARCH_NATIVE AUDIT_ARCH_X86_64
 #else
 #define AUDIT_ARCH_NATIVE AUDIT_ARCH_AARCH64
 #endif
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
-#define MOST_STEPS (2 * (COUNT_OF(always) + COUNT_OF(looking)) + 2 + 6 + 2 * 5 + 5)
+#define MOST_STEPS (2 * (COUNT_OF(always) + COUNT_OF(looking) + COUNT_OF(writing)) + 2 + 6 + 2 * 5 + 5)
 
 struct program {
 	struct sock_filter steps[MOST_STEPS];
@@ -197,9 +202,12 @@ int confine__filter(enum confine_calls calls)
 	allow(&program, always, COUNT_OF(always));
 	if (calls == CONFINE_RECEIVE_FILES)
 		allow(&program, &(const unsigned int){SYS_recvmsg}, 1);
+	if (calls == CONFINE_WRITE_FILES)
+		allow(&program, writing, COUNT_OF(writing));
 	allow_terminals(&program);
-	if (calls == CONFINE_READ_FILES) {
+	if (calls == CONFINE_READ_FILES || calls == CONFINE_WRITE_FILES)
 		allow(&program, looking, COUNT_OF(looking));
+	if (calls == CONFINE_READ_FILES) {
 #if defined(__x86_64__)
 		allow_reading(&program, SYS_open, 1);
 #endif

@@ -24,6 +24,7 @@ enum confine_calls {
 	CONFINE_READ_FILES,    /* reading what the user may read, computing, writing to what is open */
 	CONFINE_OPEN_FILES,    /* no new files either: what is open is all there is */
 	CONFINE_RECEIVE_FILES, /* the same, and files that come over a socket that is open */
+	CONFINE_WRITE_FILES,   /* reading and writing what the user may, and making directories */
 };
 
 /*

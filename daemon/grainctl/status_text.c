@@ -97,6 +97,14 @@ static void print_retention(const json_t *policy)
 		putchar('\n');
 }
 
+static void print_reports(const json_t *policy)
+{
+	const char *directory = json_string_value(json_object_get(policy, "report_directory"));
+
+	if (directory)
+		print_clean("  summaries of batch and MPI jobs go to ", directory, "\n");
+}
+
 static void print_own(const json_t *policy)
 {
 	struct parts parts = {.title = "graind itself"};
@@ -156,6 +164,7 @@ void status__print_policy(const json_t *policy)
 		printf(" is not there: nothing is forbidden or limited\n");
 	print_ceilings(policy);
 	print_retention(policy);
+	print_reports(policy);
 	print_own(policy);
 	json_array_foreach((json_t *)rules, i, rule) print_rule(rule);
 	printf("  %s: on request\n", json_array_size(rules) ? "all others" : "all processes");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* grainctl run: start a program, profile all of it, be a transparent wrapper. */
+#include "daemon/grainctl/jobs_list.h"
 #include "daemon/grainctl/launch.h"
 #include "daemon/grainctl/private_daemon.h"
 #include "daemon/grainctl/profile.h"
@@ -101,6 +102,19 @@ static int exit_status(int wait_status)
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
+static bool is_listed(const json_t *list, uint64_t number)
+{
+	const json_t *entry;
+	size_t i;
+
+	json_array_foreach(list, i, entry)
+	{
+		if ((uint64_t)json_integer_value(json_object_get(entry, "job")) == number)
+			return true;
+	}
+	return false;
+}
+
 /* Whether the job comes from `root`, at any distance; `parents` of the jobs after it are in `list`. */
 static bool comes_from(const json_t *list, uint64_t number, uint64_t root)
 {
@@ -126,16 +140,22 @@ static bool comes_from(const json_t *list, uint64_t number, uint64_t root)
 static size_t tell_children(const struct ctl *ctl, const char *socket, uint64_t root)
 {
 	json_t *list = json_array(), *entry;
+	struct ctl asked = *ctl;
 	struct job_store *store = NULL;
 	uint64_t *numbers = NULL;
 	size_t count = 0, told = 0, i;
 	struct job job;
+	char ignored[512];
 
-	/* It may be newer than this process. */
+	/* Those that are not over only their graind may show. */
+	asked.socket = socket;
+	jobs_list__add_served(&asked, false, list, ignored);
+	/* The directory may be newer than this process. */
 	if (job_store__open(ctl->state_dir, false, &store, NULL) == 0 &&
 	    job_store__list(store, &numbers, &count) == 0) {
 		for (i = 0; i < count; i++) {
-			if (numbers[i] >= root && job_store__read(store, numbers[i], &entry) == 0)
+			if (numbers[i] >= root && !is_listed(list, numbers[i]) &&
+			    job_store__read(store, numbers[i], &entry) == 0)
 				json_array_append_new(list, entry);
 		}
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What remains once a job's trace is complete: its summary, and giving it to its user. */
 #include "daemon/common/job_store.h"
+#include "daemon/graind/deliver.h"
 #include "daemon/graind/job.h"
 #include "daemon/graind/worker.h"
 
@@ -107,6 +108,8 @@ void job__conclude(struct job *job, bool with_summary, int trace_error)
 
 	if (with_summary)
 		summary = summarize(job, why);
+	if (summary)
+		deliver__summary(job);
 	if (trace_error)
 		snprintf(why, sizeof(why), "the trace is incomplete: %s", strerror(-trace_error));
 	conclusion = (struct conclusion){.summary = summary, .error = why};

@@ -130,6 +130,39 @@ void policy__limits(struct policy_limits *out)
 	pthread_rwlock_unlock(&policy.lock);
 }
 
+static bool expand(const char *path, const char *user, char out[POLICY_PATH])
+{
+	size_t used = 0, name = strlen(user);
+
+	/* It becomes a part of a path. */
+	if (!name || strchr(user, '/') || !strcmp(user, ".") || !strcmp(user, ".."))
+		return false;
+	for (; *path; path++) {
+		bool is_user = path[0] == '%' && path[1] == 'u';
+		size_t length = is_user ? name : 1;
+
+		if (used + length >= POLICY_PATH)
+			return false;
+		memcpy(out + used, is_user ? user : path, length);
+		used += length;
+		path += is_user;
+	}
+	out[used] = 0;
+	return true;
+}
+
+bool policy__report_directory(const char *user, char out[POLICY_PATH])
+{
+	const char *path;
+	bool there;
+
+	pthread_rwlock_rdlock(&policy.lock);
+	path = policy.file ? policy_file__report_directory(policy.file) : NULL;
+	there = path && expand(path, user, out);
+	pthread_rwlock_unlock(&policy.lock);
+	return there;
+}
+
 unsigned int policy__generation(void)
 {
 	return policy.generation;

@@ -18,6 +18,9 @@ void policy__close(void);
 /* A copy of the limits in force now. */
 void policy__limits(struct policy_limits *out);
 
+/* Where summaries of batch and MPI jobs of that user go; false: nowhere. */
+bool policy__report_directory(const char *user, char out[POLICY_PATH]);
+
 /* Leaves only those CPUs that graind may use, if any of them is among them. */
 void policy__narrow(cpu_set_t *cpus);
 /* Whether graind takes more memory than it may. */

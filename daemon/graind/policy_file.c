@@ -125,6 +125,21 @@ static int check_cpus(cfg_t *cfg, cfg_opt_t *opt)
 	return check_once(cfg, opt);
 }
 
+/* %u is the only one that means something. */
+static int check_directory(cfg_t *cfg, cfg_opt_t *opt)
+{
+	const char *path = cfg_opt_getnstr(opt, 0);
+	bool odd = false;
+
+	for (const char *at = strchr(path, '%'); at; at = strchr(at + 1, '%'))
+		odd |= at[1] != 'u';
+	if (*path != '/' || odd || strlen(path) >= POLICY_PATH / 2) {
+		cfg_error(cfg, "%s is a path that begins with /, with %%u for the user's name", opt->name);
+		return -1;
+	}
+	return check_once(cfg, opt);
+}
+
 static int check_profile(cfg_t *cfg, cfg_opt_t *opt)
 {
 	enum policy_profile ignored;
@@ -239,6 +254,11 @@ static int take(cfg_t *cfg, struct policy_file *file)
 		policy_values__bytes(cfg_getstr(cfg, sizes[i].name), sizes[i].bytes);
 	limits->some_cpus =
 		cfg_getstr(cfg, "cpus") && policy_values__cpus(cfg_getstr(cfg, "cpus"), &limits->cpus);
+	if (cfg_getstr(cfg, "report-directory")) {
+		file->report_directory = strdup(cfg_getstr(cfg, "report-directory"));
+		if (!file->report_directory)
+			return -ENOMEM;
+	}
 	file->rules = calloc(cfg_size(cfg, "rule") + 1, sizeof(*file->rules));
 	if (!file->rules)
 		return -ENOMEM;
@@ -270,6 +290,7 @@ static int parse_locked(const char *text, struct policy_file *file)
 			       CFG_STR("keep-bytes", "0", CFGF_NONE),
 			       CFG_STR("user-bytes", "0", CFGF_NONE),
 			       CFG_STR("cpus", NULL, CFGF_NODEFAULT),
+			       CFG_STR("report-directory", NULL, CFGF_NODEFAULT),
 			       CFG_STR("memory-bytes", "0", CFGF_NONE),
 			       CFG_BOOL(SENTINEL, cfg_false, CFGF_NONE),
 			       CFG_SEC("rule", rule_options, CFGF_MULTI),
@@ -287,6 +308,7 @@ static int parse_locked(const char *text, struct policy_file *file)
 		      {"user-bytes", check_bytes},
 		      {"cpus", check_cpus},
 		      {"memory-bytes", check_bytes},
+		      {"report-directory", check_directory},
 		      {"rule|user", check_user},
 		      {"rule|group", check_group},
 		      {"rule|cgroup", check_pattern},

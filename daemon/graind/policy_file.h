@@ -39,6 +39,7 @@ struct policy_subject {
 struct policy_file;
 
 #define POLICY_WHY 400
+#define POLICY_PATH 4096
 
 /* -errno with one line in `why` that names the file and, where there is one, the line. */
 int policy_file__read(const char *path, struct policy_file **out, char why[POLICY_WHY]);
@@ -50,6 +51,8 @@ struct policy_file *policy_file__empty(void);
 void policy_file__free(struct policy_file *file); /* accepts NULL */
 
 const struct policy_limits *policy_file__limits(const struct policy_file *file);
+/* As it was written, with %u in it; NULL: there is none. */
+const char *policy_file__report_directory(const struct policy_file *file);
 /* By the first rule whose conditions all hold; on request when there is none. */
 enum policy_profile policy_file__decide(const struct policy_file *file, const struct policy_subject *subject);
 /* Whether a rule says so at all. */

@@ -35,12 +35,18 @@ void policy_file__free(struct policy_file *file)
 		}
 	}
 	free(file->rules);
+	free(file->report_directory);
 	free(file);
 }
 
 const struct policy_limits *policy_file__limits(const struct policy_file *file)
 {
 	return &file->limits;
+}
+
+const char *policy_file__report_directory(const struct policy_file *file)
+{
+	return file->report_directory;
 }
 
 bool policy_file__has(const struct policy_file *file, enum policy_profile profile)
@@ -156,5 +162,7 @@ void policy_file__describe(const struct policy_file *file, json_t *object)
 		json_object_update(object, numbers);
 	json_decref(numbers);
 	json_object_set_new(object, "cpus", describe_cpus(limits));
+	json_object_set_new(object, "report_directory",
+			    file->report_directory ? json_string(file->report_directory) : json_null());
 	json_object_set_new(object, "rules", rules);
 }

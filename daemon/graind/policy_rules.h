@@ -25,6 +25,7 @@ struct policy_file {
 	struct policy_limits limits;
 	struct rule *rules;
 	size_t rule_count;
+	char *report_directory; /* NULL: there is none */
 };
 
 #endif

@@ -3,6 +3,7 @@
 #include "daemon/graind/worker.h"
 
 #include "daemon/common/confine.h"
+#include "daemon/graind/deliver.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,9 +23,18 @@ static const struct confine_limits limits_of_fold = {
 	.open_files = 16,
 };
 
+static const struct confine_limits limits_of_deliver = {
+	.cpu_seconds = 60,
+	.memory_bytes = UINT64_C(1) << 30,
+	.open_files = 16,
+	.file_bytes = DELIVER_MAX,
+};
+
 static int confine(uid_t uid, gid_t gid, enum confine_calls calls)
 {
-	int error = confine__limit(calls == CONFINE_RECEIVE_FILES ? &limits_of_fold : &limits);
+	int error = confine__limit(calls == CONFINE_RECEIVE_FILES ? &limits_of_fold
+				   : calls == CONFINE_WRITE_FILES ? &limits_of_deliver
+								  : &limits);
 
 	if (!error)
 		error = confine__become(uid, gid);
@@ -44,9 +54,10 @@ int worker__main(int argc, char **argv)
 {
 	enum confine_calls calls = CONFINE_READ_FILES;
 	uint64_t uid, gid, job;
+	bool deliver = argc == 8 && !strcmp(argv[1], WORKER_DELIVER);
 
-	if (argc != 5 || parse_id(argv[2], UINT32_MAX - 1, &uid) || parse_id(argv[3], UINT32_MAX - 1, &gid) ||
-	    parse_id(argv[4], INT64_MAX, &job))
+	if ((argc != 5 && !deliver) || parse_id(argv[2], UINT32_MAX - 1, &uid) ||
+	    parse_id(argv[3], UINT32_MAX - 1, &gid) || parse_id(argv[4], INT64_MAX, &job))
 		return 2;
 	if (write(STDOUT_FILENO, &(const char){WORKER_READY}, 1) != 1)
 		return 125;
@@ -55,6 +66,8 @@ int worker__main(int argc, char **argv)
 		calls = CONFINE_OPEN_FILES;
 	if (!strcmp(argv[1], WORKER_FOLD))
 		calls = CONFINE_RECEIVE_FILES;
+	if (deliver)
+		calls = CONFINE_WRITE_FILES;
 	if (confine((uid_t)uid, (gid_t)gid, calls) != 0)
 		return 125;
 	if (!strcmp(argv[1], WORKER_SYMBOLIZE))
@@ -69,5 +82,7 @@ int worker__main(int argc, char **argv)
 		return worker__fold();
 	if (!strcmp(argv[1], WORKER_COUNTERS))
 		return worker__counters();
+	if (deliver)
+		return worker__deliver(argv[5], argv[6], argv[7]);
 	return 2;
 }

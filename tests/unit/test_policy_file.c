@@ -14,6 +14,7 @@ static const char whole[] = "# a comment\n"
 			    "user-bytes = 500M\n"
 			    "cpus = \"0-2,5\"\n"
 			    "memory-bytes = 1048576\n"
+			    "report-directory = \"/shared/graind/%u\"\n"
 			    "rule {\n"
 			    "	user = {daemon, 1234}\n"
 			    "	exe = \"/opt/*/bin/*\"\n"
@@ -54,6 +55,9 @@ static void test_whole(void)
 	CHECK_STR(json_string_value(json_array_get(json_object_get(json_array_get(rules, 1), "cgroup"), 1)),
 		  "/slurm/*", "with their conditions");
 	CHECK(json_number_value(json_object_get(shown, "process_ceiling_percent")) == 2, "and limits");
+	CHECK_STR(policy_file__report_directory(file), "/shared/graind/%u", "report-directory");
+	CHECK_STR(json_string_value(json_object_get(shown, "report_directory")), "/shared/graind/%u",
+		  "is shown");
 	json_decref(shown);
 	policy_file__free(file);
 }
@@ -108,6 +112,12 @@ static void test_refused(void)
 		{"host-ceiling-percent = nan\n", "f:1: host-ceiling-percent is a percentage: 0 to 100"},
 		{"host-ceiling-percent = -1\n", "f:1: host-ceiling-percent is a percentage: 0 to 100"},
 		{"keep-days = -1\n", "f:1: keep-days is a number of days: 0 to 36500"},
+		{"report-directory = shared\n",
+		 "f:1: report-directory is a path that begins with /, with %u for the user's name"},
+		{"report-directory = \"/home/%h\"\n",
+		 "f:1: report-directory is a path that begins with /, with %u for the user's name"},
+		{"report-directory = \"/home/%\"\n",
+		 "f:1: report-directory is a path that begins with /, with %u for the user's name"},
 		{"\nkeep-bytes = 20Q\n", "f:2: keep-bytes is a number of bytes, such as 500M or 20G"},
 		{"job-bytes = 99999999999999999999\n",
 		 "f:1: job-bytes is a number of bytes, such as 500M or 20G"},

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/graind/deliver.h"
+#include "daemon/graind/policy.h"
+#include "daemon/graind/worker.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A file server that hangs holds up the end of the job for so long. */
+#define DELIVER_SECONDS 20
+#define ANSWER_MAX 1024
+
+static void name_file(const struct job *job, char out[DELIVER_NAME])
+{
+	char host[65] = "", rank[32] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	for (char *c = host; *c; c++)
+		if (!isalnum((unsigned char)*c) && (!strchr(".-_", *c) || c == host))
+			*c = '_';
+	if (job->view.mpi.known)
+		snprintf(rank, sizeof(rank), "-rank%u", job->view.mpi.rank);
+	snprintf(out, DELIVER_NAME, "%s%s-job%llu.json", host[0] ? host : "localhost", rank,
+		 (unsigned long long)job->number);
+}
+
+/* What the worker says, or why it says nothing; "" when all is well. */
+static void run(struct job *job, const char *const *details, char why[400])
+{
+	struct worker worker = {
+		.work = WORKER_DELIVER,
+		.details = details,
+		.job = job->number,
+		.uid = job->view.uid,
+		.gid = job->process.gid,
+		.seconds = job__patience(job, DELIVER_SECONDS),
+		.max_output = ANSWER_MAX,
+	};
+	char *answer = NULL;
+	size_t size;
+	int error = job_store__open_file(job->dirfd, SUMMARY_FILE, &worker.input);
+
+	why[0] = 0;
+	if (!error) {
+		error = worker__run(&worker, &answer, &size);
+		close(worker.input);
+	}
+	if (error)
+		snprintf(why, 400, "%s",
+			 error == -ETIMEDOUT ? "it took too long"
+			 : error == -ECHILD  ? "the process that writes it failed"
+					     : strerror(-error));
+	else
+		snprintf(why, 400, "%.399s", answer);
+	for (char *c = why; *c; c++)
+		if ((unsigned char)*c < ' ' || (unsigned char)*c > '~')
+			*c = '?';
+	free(answer);
+}
+
+void deliver__summary(struct job *job)
+{
+	char directory[POLICY_PATH], cluster_job[DELIVER_NAME], name[DELIVER_NAME], why[400], text[900];
+	const char *const details[] = {directory, cluster_job, name, NULL};
+
+	if (job->view.uid == 0 || !deliver__cluster_job(job->view.batch, &job->view.mpi, cluster_job) ||
+	    !policy__report_directory(job->view.user, directory))
+		return;
+	name_file(job, name);
+	run(job, details, why);
+	if (!why[0])
+		return;
+	snprintf(text, sizeof(text), "its summary is not in report-directory, %.200s: %s", directory, why);
+	job__note(job, text);
+}
