@@ -222,6 +222,7 @@ $(B)/tests/unit/test_cgroup_name: $(B)/daemon/graind/cgroup_name.o
 $(B)/tests/unit/test_mpi_rank: $(B)/daemon/graind/mpi_rank.o
 $(B)/tests/unit/test_deliver_name: $(B)/daemon/graind/deliver_name.o
 $(B)/tests/unit/test_ceiling: $(B)/daemon/graind/ceiling.o
+$(B)/tests/unit/test_live: $(B)/daemon/graind/live.o
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/librender.a $(B)/libanalysis.a
 	$(say) LINK $@
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(RENDER_LIBS) $(DAEMON_LIBS) $(ANALYSIS_LIBS)

@@ -87,6 +87,7 @@ struct shown {
 	const struct ring_counts *counts;
 	uint64_t lost, now_ns, start_ns;
 	double events_per_s;
+	struct live_measures live;
 };
 
 static void show(struct job_view *view, const void *ctx)
@@ -98,6 +99,7 @@ static void show(struct job_view *view, const void *ctx)
 	view->grains = shown->counts->grains + shown->counts->inside.grains;
 	view->lost = shown->lost;
 	view->events_per_s = shown->events_per_s;
+	view->live = shown->live;
 	if (shown->counts->largest_team)
 		view->threads = shown->counts->largest_team;
 	else if (shown->counts->inside.threads)
@@ -124,6 +126,7 @@ void drain_pace__show(struct drain_pace *pace, const struct recorder *recorder, 
 		since ? (double)(shown.counts->events - pace->shown_events) * 1e9 / (double)since : 0;
 	pace->shown_ns = shown.now_ns;
 	pace->shown_events = shown.counts->events;
+	recorder__live(recorder, &shown.live);
 	job__change(pace->job, show, &shown);
 }
 

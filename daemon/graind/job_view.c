@@ -60,7 +60,7 @@ json_t *job_view__json(const struct job_view *view)
 {
 	return json_pack(
 		"{s:I, s:I, s:s, s:o, s:i, s:I, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, "
-		"s:I, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o}",
+		"s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o}",
 		"job", (json_int_t)view->number, "parent_job", (json_int_t)view->parent, "state",
 		job_state__name(view->state), "error", text(view->error), "pid", (int)view->pid, "uid",
 		(json_int_t)view->uid, "user", text(view->user), "exe", text(view->exe), "cmd",
@@ -69,7 +69,8 @@ json_t *job_view__json(const struct job_view *view)
 		(json_int_t)view->end_ns, "grains", (json_int_t)view->grains, "events",
 		(json_int_t)view->events, "events_per_s", real(view->events_per_s), "lost",
 		(json_int_t)view->lost, "overhead_percent", real(view->overhead_percent), "ns_per_event",
-		real(view->ns_per_event), "ceiling", ceiling(&view->ceiling), "problems",
+		real(view->ns_per_event), "busy_threads", real(view->live.busy_threads), "preempted_percent",
+		real(100 * view->live.preempted_share), "ceiling", ceiling(&view->ceiling), "problems",
 		view->problems ? json_deep_copy(view->problems) : json_array(), "notes",
 		view->notes ? json_deep_copy(view->notes) : json_array(), "reason",
 		job_reason__name(view->reason), "batch", view->batch, "mpi", mpi_rank__json(&view->mpi));

@@ -5,6 +5,8 @@
 
 #include "daemon/graind/mpi_rank.h"
 
+#include "daemon/graind/live.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,7 +32,7 @@ enum job_reason {
 	JOB_OPTOUT
 };
 
-#define JOB_PROBLEMS 16
+#define JOB_PROBLEMS 12
 
 /* What the summary says that can be followed over many jobs. */
 struct job_measures {
@@ -68,6 +70,7 @@ struct job_view {
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; end 0 while it runs */
 	uint64_t grains, events, lost;
 	double events_per_s, overhead_percent, ns_per_event;
+	struct live_measures live;    /* while it runs, as far as it can be known then */
 	struct job_measures measures; /* once it has ended */
 	struct job_ceiling ceiling;
 	json_t *problems; /* array of names or NULL; owned by who owns the view */

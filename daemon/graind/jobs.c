@@ -334,6 +334,7 @@ int job__enter(struct jobs *jobs, const struct process *process, pid_t pid, uint
 			.threads = process->threads,
 			.mpi = process->mpi,
 			.start_ns = job__now_ns(),
+			.live = {.busy_threads = NAN, .preempted_share = NAN},
 			.measures = {.average_parallelism = NAN, .preempted_share = NAN},
 		};
 		snprintf(job->view.exe, sizeof(job->view.exe), "%s", process->exe);

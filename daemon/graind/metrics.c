@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/metrics.h"
 #include "daemon/graind/job.h"
+#include "daemon/graind/policy.h"
 #include "daemon/common/version.h"
 
 #include <dirent.h>
@@ -11,11 +12,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Series of a job: those of `told`, its problems, and what it is. */
-#define MEASURES 9
+/* Series of a job: those of `told`, its problems, and what it is and how it is recorded. */
+#define MEASURES 13
+#define SINGLE 2
 #define NODE_SERIES 40
-_Static_assert(MEASURES + JOB_PROBLEMS + 1 <= METRICS_JOB_MAX, "series of a job");
-_Static_assert(NODE_SERIES + METRICS_ENDED * (MEASURES + JOB_PROBLEMS + 1) <= METRICS_NODE_MAX,
+_Static_assert(MEASURES + JOB_PROBLEMS + SINGLE <= METRICS_JOB_MAX, "series of a job");
+_Static_assert(NODE_SERIES + METRICS_ENDED * (MEASURES + JOB_PROBLEMS + SINGLE) <= METRICS_NODE_MAX,
 	       "series of a node");
 
 static const char *const refusal_names[REFUSALS] = {
@@ -25,6 +27,14 @@ static const char *const refusal_names[REFUSALS] = {
 
 static const char *const deletion_names[DELETIONS] = {
 	[DELETED_AGE] = "age", [DELETED_BYTES] = "bytes", [DELETED_QUOTA] = "quota"};
+
+enum { MODES = 3 };
+static const char *const mode_names[MODES] = {"all", "windows", "samples"};
+
+/* Jobs that have not ended, by state and, of those with a ceiling, by how they are recorded. */
+struct running {
+	size_t states[JOB_FAILED + 1], modes[MODES];
+};
 
 void metrics__refused(struct metrics *metrics, int status)
 {
@@ -50,7 +60,9 @@ static void take(struct metrics_job *out, const struct job_view *view)
 		.lost = view->lost,
 		.events_per_s = view->events_per_s,
 		.overhead_percent = view->overhead_percent,
+		.live = view->live,
 		.measures = view->measures,
+		.ceiling = view->ceiling,
 	};
 	snprintf(out->user, sizeof(out->user), "%s", view->user);
 	snprintf(out->command, sizeof(out->command), "%.63s", base ? base + 1 : view->exe);
@@ -139,7 +151,28 @@ static double job_parallelism(const struct metrics_job *job)
 
 static double job_preempted(const struct metrics_job *job)
 {
-	return job->measures.preempted_share;
+	return isfinite(job->measures.preempted_share) ? job->measures.preempted_share
+						       : job->live.preempted_share;
+}
+
+static double job_busy(const struct metrics_job *job)
+{
+	return job->live.busy_threads;
+}
+
+static double job_recorded(const struct metrics_job *job)
+{
+	return job->ceiling.percent > 0 ? job->ceiling.recorded_percent / 100 : 1;
+}
+
+static double job_ceiling(const struct metrics_job *job)
+{
+	return job->ceiling.percent > 0 ? job->ceiling.percent / 100 : NAN;
+}
+
+static double job_ceiling_cost(const struct metrics_job *job)
+{
+	return job->ceiling.percent > 0 ? job->ceiling.cost_percent / 100 : NAN;
 }
 
 /* NAN is left out. */
@@ -158,7 +191,17 @@ static const struct {
 	{"graind_job_average_parallelism", "gauge", "Work divided by span, of jobs that have ended.",
 	 job_parallelism},
 	{"graind_job_preempted_ratio", "gauge",
-	 "Part of its threads' time in which they were preempted, of jobs that have ended.", job_preempted},
+	 "Part of its threads' time in which they were preempted, so far.", job_preempted},
+	{"graind_job_busy_threads", "gauge",
+	 "Threads that executed the program's code, on average so far; average parallelism is at least that.",
+	 job_busy},
+	{"graind_job_recorded_ratio", "gauge",
+	 "Part of the time in which it was recorded, so far; 1 unless a ceiling has it recorded in windows.",
+	 job_recorded},
+	{"graind_job_ceiling_ratio", "gauge",
+	 "Part of its time that recording may take, of jobs that have a ceiling.", job_ceiling},
+	{"graind_job_ceiling_cost_ratio", "gauge",
+	 "Part of its time that recording took so far, as the ceiling reckons it.", job_ceiling_cost},
 };
 _Static_assert(sizeof(told) / sizeof(told[0]) == MEASURES, "a job's series");
 
@@ -180,6 +223,12 @@ static void put_jobs(FILE *out, const struct list *list)
 		put_text(out, list->jobs[i].runtime);
 		fputs("\"} 1\n", out);
 	}
+	head(out, "graind_job_ceiling_mode", "gauge", NULL,
+	     "1: how a job with a ceiling is recorded now, all, windows, or samples only.");
+	for (size_t i = 0; i < list->count; i++)
+		if (list->jobs[i].ceiling.percent > 0)
+			fprintf(out, "graind_job_ceiling_mode{job=\"%llu\",mode=\"%s\"} 1\n",
+				(unsigned long long)list->jobs[i].number, list->jobs[i].ceiling.mode);
 	for (size_t m = 0; m < MEASURES; m++) {
 		bool counts = !strcmp(told[m].type, "counter");
 
@@ -243,13 +292,30 @@ static double cpu_seconds(int who)
 	       (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
 }
 
-static void put_node(FILE *out, const struct metrics *m, const size_t states[JOB_FAILED + 1])
+/* Those of the settings; 0: there is none. */
+static void put_ceilings(FILE *out, const struct running *running)
+{
+	struct policy_limits limits;
+
+	policy__limits(&limits);
+	head(out, "graind_ceiling_ratio", "gauge", NULL,
+	     "Part of a process' and of the machine's CPU time that recording may take; 0: there is no "
+	     "limit.");
+	fprintf(out, "graind_ceiling_ratio{of=\"process\"} %.17g\n", limits.process_ceiling_percent / 100);
+	fprintf(out, "graind_ceiling_ratio{of=\"host\"} %.17g\n", limits.host_ceiling_percent / 100);
+	head(out, "graind_jobs_ceiling", "gauge", NULL, "Jobs that run and have a ceiling.");
+	for (size_t i = 0; i < MODES; i++)
+		fprintf(out, "graind_jobs_ceiling{mode=\"%s\"} %zu\n", mode_names[i], running->modes[i]);
+}
+
+static void put_node(FILE *out, const struct metrics *m, const struct running *running)
 {
 	head(out, "graind_build", "info", NULL, "The version.");
 	fprintf(out, "graind_build_info{version=\"" GRAIND_VERSION "\"} 1\n");
 	head(out, "graind_jobs", "gauge", NULL, "Jobs that have not ended.");
 	for (enum job_state state = JOB_WAITING; state <= JOB_FINISHING; state++)
-		fprintf(out, "graind_jobs{state=\"%s\"} %zu\n", job_state__name(state), states[state]);
+		fprintf(out, "graind_jobs{state=\"%s\"} %zu\n", job_state__name(state),
+			running->states[state]);
 	node(out, "graind_jobs_started", "counter", "Jobs that began.", (double)m->started);
 	head(out, "graind_jobs_ended", "counter", NULL, "Jobs that ended.");
 	fprintf(out, "graind_jobs_ended_total{state=\"finished\"} %llu\n", (unsigned long long)m->finished);
@@ -274,11 +340,12 @@ static void put_node(FILE *out, const struct metrics *m, const size_t states[JOB
 	head(out, "graind_resident_memory_bytes", "gauge", "bytes", "Memory of graind.");
 	fprintf(out, "graind_resident_memory_bytes %.17g\n", resident_bytes());
 	node(out, "graind_open_files", "gauge", "File descriptors of graind.", open_files());
+	put_ceilings(out, running);
 }
 
 /* A copy, so that nobody waits for whoever reads. */
 static int collect(struct jobs *jobs, uid_t peer, struct list *list, struct metrics *totals,
-		   size_t states[JOB_FAILED + 1])
+		   struct running *running)
 {
 	uint64_t now = job__now_ns();
 
@@ -288,7 +355,9 @@ static int collect(struct jobs *jobs, uid_t peer, struct list *list, struct metr
 	for (const struct job *job = jobs->first; job && list->jobs; job = job->next) {
 		if (job->view.state == JOB_STARTING)
 			continue;
-		states[job->view.state]++;
+		running->states[job->view.state]++;
+		for (size_t i = 0; i < MODES && job->view.ceiling.percent > 0; i++)
+			running->modes[i] += !strcmp(job->view.ceiling.mode, mode_names[i]);
 		totals->grains += job->view.grains;
 		totals->events += job->view.events;
 		totals->lost += job->view.lost;
@@ -307,17 +376,18 @@ static int collect(struct jobs *jobs, uid_t peer, struct list *list, struct metr
 
 char *metrics__text(struct jobs *jobs, uid_t peer)
 {
-	size_t states[JOB_FAILED + 1] = {0}, size;
+	struct running running = {0};
+	size_t size;
 	struct list list = {0};
 	struct metrics totals;
 	char *text = NULL;
 	FILE *out;
 
-	if (collect(jobs, peer, &list, &totals, states) != 0)
+	if (collect(jobs, peer, &list, &totals, &running) != 0)
 		return NULL;
 	out = open_memstream(&text, &size);
 	if (out) {
-		put_node(out, &totals, states);
+		put_node(out, &totals, &running);
 		put_jobs(out, &list);
 		fputs("# EOF\n", out);
 		if (fclose(out) != 0) {

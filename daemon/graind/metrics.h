@@ -39,7 +39,9 @@ struct metrics_job {
 	uint32_t threads;
 	uint64_t grains, events, lost;
 	double events_per_s, overhead_percent;
+	struct live_measures live;
 	struct job_measures measures;
+	struct job_ceiling ceiling;
 };
 
 /* Belongs to the registry of jobs, whose lock guards it. */

@@ -75,6 +75,8 @@ int recorder__new(int dirfd, const struct process *process, uint64_t max_bytes, 
 	if (!error)
 		error = neighbours__new(&recorder->ring.neighbours);
 	if (!error)
+		error = live__new(&recorder->ring.live);
+	if (!error)
 		error = trace_writer__create(dirfd, TRACE_FILE, &opts, &recorder->writer);
 	if (!error)
 		error = machine__describe(recorder->writer);
@@ -219,6 +221,10 @@ static int tell_sampling(struct recorder *recorder, const struct recorder_captur
 
 void recorder__window(struct recorder *recorder, const struct recorder_window *window)
 {
+	if (window->end_ns)
+		live__pause(recorder->ring.live, window->end_ns);
+	else
+		live__resume(recorder->ring.live, window->begin_ns);
 	if (window->end_ns)
 		keep_error(recorder, trace_writer__textf(recorder->writer,
 							 "@window begin_ns=%" PRIu64 " end_ns=%" PRIu64
@@ -380,6 +386,11 @@ const struct ring_counts *recorder__counts(const struct recorder *recorder)
 	return &recorder->ring.counts;
 }
 
+void recorder__live(const struct recorder *recorder, struct live_measures *out)
+{
+	live__read(recorder->ring.live, now_ns(), out);
+}
+
 uint64_t recorder__dropped(const struct recorder *recorder)
 {
 	struct trace_writer_stats stats;
@@ -452,5 +463,6 @@ void recorder__free(struct recorder *recorder)
 	module_table__free(&recorder->modules);
 	free(recorder->word_sites);
 	neighbours__free(recorder->ring.neighbours);
+	live__free(recorder->ring.live);
 	free(recorder);
 }

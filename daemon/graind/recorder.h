@@ -7,6 +7,7 @@
 #define GRAIND_RECORDER_H
 
 #include "daemon/common/trace_writer.h"
+#include "daemon/graind/live.h"
 #include "daemon/graind/modules.h"
 #include "daemon/graind/process.h"
 #include "daemon/graind/ring_to_trace.h"
@@ -69,6 +70,8 @@ void recorder__window(struct recorder *recorder, const struct recorder_window *w
 void recorder__tick(struct recorder *recorder, bool flush);
 
 const struct ring_counts *recorder__counts(const struct recorder *recorder);
+/* What its threads do, so far. */
+void recorder__live(const struct recorder *recorder, struct live_measures *out);
 /* Events that did not fit into the file. */
 uint64_t recorder__dropped(const struct recorder *recorder);
 

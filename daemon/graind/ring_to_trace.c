@@ -4,6 +4,7 @@
 #include "analysis/trace_format.h"
 #include "bpf/ring_abi.h"
 #include "daemon/graind/kernel_symbols.h"
+#include "daemon/graind/live.h"
 
 #include <string.h>
 
@@ -319,6 +320,7 @@ int ring_to_trace__convert(struct ring_to_trace *to, unsigned int cpu, const str
 		if (in->kind == RING_SAMPLE || in->kind == RING_SAMPLE_STACK)
 			note_stack(to, in, out);
 		interpret(to, in);
+		live__saw(to->live, in);
 		if (!counts->first_ns || in->time_ns < counts->first_ns)
 			counts->first_ns = in->time_ns;
 		if (in->time_ns > counts->last_ns)

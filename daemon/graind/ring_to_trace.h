@@ -13,6 +13,7 @@
 
 #include <sys/types.h>
 
+struct live;
 struct ring_event;
 
 /* What a process that writes by itself says of that. */
@@ -39,6 +40,7 @@ struct ring_to_trace {
 	struct site_set *sites, *idents;
 	struct site_set *addresses; /* in samples; NULL: there are none */
 	struct neighbours *neighbours;
+	struct live *live;
 	pid_t tgid;
 	uint64_t loop_site; /* of the loop whose parameters come next */
 	uint32_t loop_tid;

@@ -25,7 +25,7 @@ prometheus --config.file="$T/prometheus.yml" --storage.tsdb.path="$T/tsdb" --web
 PIDS+=($!)
 check "a job that ends" "$GRAINCTL" run -- "$B/tests/omp/demo"
 OMP_NUM_THREADS=2 "$B/tests/omp/loop_forever" 60000 /dev/null >/dev/null & P=$!; PIDS+=("$P")
-check "and one that runs" "$GRAINCTL" attach "$P"
+check "and one that runs, which has a ceiling" "$GRAINCTL" attach --ceiling 90 "$P"
 sleep 8
 curl -s --unix-socket "$GRAIND_SOCKET" http://graind/metrics >"$T/metrics"
 /usr/bin/python3 -B "$HERE/dashboards.py" "$ROOT" "$T/metrics" "http://127.0.0.1:$PROMETHEUS_PORT" "127.0.0.1:$GRAIND_PORT"

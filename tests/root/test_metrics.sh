@@ -24,10 +24,11 @@ check "a job" "$GRAINCTL" run -- "$B/tests/omp/demo"
 "$GRAINCTL" attach 999999999 >/dev/null 2>&1
 OMP_NUM_THREADS=2 "$B/tests/omp/loop_forever" 90000 /dev/null >/dev/null & P=$!; PIDS+=("$P")
 "${NOBODY[@]}" "$GRAINCTL" attach "$P" >/dev/null 2>&1
-"$GRAINCTL" attach "$P" --duration 60 >/dev/null 2>&1 & PIDS+=($!)
+"$GRAINCTL" attach "$P" --duration 60 --ceiling 0.5 >/dev/null 2>&1 & PIDS+=($!)
 for _ in $(seq 100); do
 	scrape >"$T/metrics"
-	[ "$(value 'graind_jobs{state="running"}')" = 1 ] && [ "$(value 'graind_job_grains_total{job="3"}')" != 0 ] && break
+	[ "$(value 'graind_jobs{state="running"}')" = 1 ] && [ "$(value 'graind_job_grains_total{job="3"}')" != 0 ] &&
+		grep -q 'graind_job_ceiling_mode{job="3",mode="[ws]' "$T/metrics" && break
 	sleep 0.1
 done
 "$GRAINCTL" summary 1 --json >"$T/1" && "$GRAINCTL" summary 2 --json >"$T/2"
@@ -62,6 +63,24 @@ for name, problem in one["problems"].items():
 threads = one["scheduler"]["threads"]
 close('graind_job_preempted_ratio{job="1"}',
       sum(t["preempted_ns"] for t in threads) / sum(t["last_ns"] - t["first_ns"] for t in threads))
+# While it runs.
+live = json.load(open(base + "/state/jobs/1/job.json"))
+used = one["work_ns"] / one["wall_ns"]
+check("threads that executed its code as it was said live: %.3f, and the summary's work over time: %.3f" % (live["busy_threads"], used),
+      abs(live["busy_threads"] - used) < 0.05 * used and live["busy_threads"] <= one["average_parallelism"])
+check("the same to Prometheus", abs(float(values['graind_job_busy_threads{job="1"}']) - live["busy_threads"]) < 1e-6)
+preempted = float(values['graind_job_preempted_ratio{job="1"}'])
+check("preempted as it was said live: %.3f %%, and by the summary: %.3f %%" % (live["preempted_percent"], 100 * preempted),
+      abs(live["preempted_percent"] - 100 * preempted) < 2)
+three = {k.split("{")[0]: float(v) for k, v in values.items() if 'job="3"' in k}
+check("of a job that runs: busy threads, preempted", 0 < three["graind_job_busy_threads"] <= 2 and
+      0 <= three["graind_job_preempted_ratio"] < 1 and "graind_job_average_parallelism" not in three, three)
+check("what its ceiling allows and what is recorded", three["graind_job_ceiling_ratio"] == 0.005 and
+      0 < three["graind_job_recorded_ratio"] < 1 and 0 < three["graind_job_ceiling_cost_ratio"] < 0.2, three)
+check("and how, of one alone", [k for k in values if k.startswith("graind_job_ceiling")] and not
+      [k for k in values if k.startswith("graind_job_ceiling") and 'job="3"' not in k], values)
+check("jobs with a ceiling, by how they are recorded", [values['graind_jobs_ceiling{mode="%s"}' % m] for m in ("all", "windows", "samples")] ==
+      (["0", "1", "0"] if '"windows"' in "".join(k for k in values if "ceiling_mode" in k) else ["0", "0", "1"]) and values['graind_ceiling_ratio{of="process"}'] == "0", values)
 close('graind_lost_events_total', one["events"]["lost"] + two["events"]["lost"])
 check("the totals are of all jobs", float(values["graind_grains_total"]) >= one["grains"]["total"] + two["grains"]["total"] +
       float(values['graind_job_grains_total{job="3"}']) > 9200, values)
