@@ -332,7 +332,7 @@ $(OMPT_TOOL): tests/tools/ompt_truth.c
 REPLAYS := $(addprefix $(B)/fuzz/replay_,plan log trace words shim policy api)
 $(REPLAYS:$(B)/fuzz/replay_%=$(B)/tests/fuzz/fuzz_%.o): CPPFLAGS += -DREPLAY
 $(B)/fuzz/replay_shim: $(B)/daemon/graind/shim_rings.o
-POLICY_FUZZED := $(addprefix daemon/graind/,policy_file.o policy_rules.o policy_values.o cgroup_name.o)
+POLICY_FUZZED := $(addprefix daemon/graind/,policy_file.o policy_rules.o policy_values.o cgroup_name.o mpi_rank.o deliver_name.o)
 $(B)/fuzz/replay_policy: $(addprefix $(B)/,$(POLICY_FUZZED))
 $(B)/fuzz/replay_api: $(B)/daemon/graind/routes.o
 $(B)/fuzz/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/libanalysis.a

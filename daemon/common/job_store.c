@@ -350,7 +350,7 @@ int job_store__read(const struct job_store *store, uint64_t number, json_t **out
 
 int job_store__write_file(int dirfd, const char *name, const void *data, size_t size)
 {
-	char temporary[NAME_MAX + 1];
+	char temporary[64];
 	size_t done = 0;
 	int fd, error = 0;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The merged summary for people: the verdict, then tables. */
 #include "daemon/grainctl/merge.h"
+#include "daemon/grainctl/job.h"
 #include "daemon/grainctl/table.h"
 #include "daemon/grainctl/text.h"
 #include "render/format.h"
@@ -158,10 +159,11 @@ static void worst_problem(const json_t *rank, char out[96])
 			worst = name;
 		}
 	}
-	if (worst)
+	strcpy(out, "-");
+	if (worst) {
 		snprintf(out, 96, "%.47s %s %%", worst, format__percent(most).text);
-	else
-		strcpy(out, "-");
+		job__shorten(out);
+	}
 }
 
 static int add_rank(struct table *table, const json_t *rank)
@@ -212,7 +214,7 @@ static int print_ranks(const json_t *group, unsigned width, FILE *out)
 		{"GRAINS", true, 0},
 		{"LOST", true, 0},
 		{"PARALL", true, 0},
-		{"MOST GRAINS HAVE", false, 10},
+		{"WORST PROBLEM", false, 10},
 	};
 	const json_t *list = json_object_get(group, "ranks");
 	size_t count = json_array_size(list), shown = count < RANKS_SHOWN ? count : RANKS_SHOWN;

@@ -102,7 +102,10 @@ static void print_reports(const json_t *policy)
 	const char *directory = json_string_value(json_object_get(policy, "report_directory"));
 
 	if (directory)
-		print_clean("  summaries of batch and MPI jobs go to ", directory, "\n");
+		print_clean(json_is_true(json_object_get(policy, "report_traces"))
+				    ? "  summaries and traces of batch and MPI jobs go to "
+				    : "  summaries of batch and MPI jobs go to ",
+			    directory, "\n");
 }
 
 static void print_own(const json_t *policy)

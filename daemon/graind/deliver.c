@@ -11,10 +11,11 @@
 #include <unistd.h>
 
 /* A file server that hangs holds up the end of the job for so long. */
-#define DELIVER_SECONDS 20
+#define SUMMARY_SECONDS 20
+#define TRACE_SECONDS 120
 #define ANSWER_MAX 1024
 
-static void name_file(const struct job *job, char out[DELIVER_NAME])
+static void name_file(const struct job *job, const char *ending, char out[DELIVER_NAME])
 {
 	char host[65] = "", rank[32] = "";
 
@@ -24,12 +25,13 @@ static void name_file(const struct job *job, char out[DELIVER_NAME])
 			*c = '_';
 	if (job->view.mpi.known)
 		snprintf(rank, sizeof(rank), "-rank%u", job->view.mpi.rank);
-	snprintf(out, DELIVER_NAME, "%s%s-job%llu.json", host[0] ? host : "localhost", rank,
-		 (unsigned long long)job->number);
+	snprintf(out, DELIVER_NAME, "%s%s-job%llu.%s", host[0] ? host : "localhost", rank,
+		 (unsigned long long)job->number, ending);
 }
 
 /* What the worker says, or why it says nothing; "" when all is well. */
-static void run(struct job *job, const char *const *details, char why[400])
+static void run(struct job *job, const char *file, unsigned int seconds, const char *const *details,
+		char why[400])
 {
 	struct worker worker = {
 		.work = WORKER_DELIVER,
@@ -37,12 +39,12 @@ static void run(struct job *job, const char *const *details, char why[400])
 		.job = job->number,
 		.uid = job->view.uid,
 		.gid = job->process.gid,
-		.seconds = job__patience(job, DELIVER_SECONDS),
+		.seconds = job__patience(job, seconds),
 		.max_output = ANSWER_MAX,
 	};
 	char *answer = NULL;
 	size_t size;
-	int error = job_store__open_file(job->dirfd, SUMMARY_FILE, &worker.input);
+	int error = job_store__open_file(job->dirfd, file, &worker.input);
 
 	why[0] = 0;
 	if (!error) {
@@ -62,18 +64,28 @@ static void run(struct job *job, const char *const *details, char why[400])
 	free(answer);
 }
 
-void deliver__summary(struct job *job)
+void deliver__job(struct job *job)
 {
-	char directory[POLICY_PATH], cluster_job[DELIVER_NAME], name[DELIVER_NAME], why[400], text[900];
+	static const struct {
+		const char *file, *ending, *called;
+		unsigned int seconds;
+	} files[] = {{SUMMARY_FILE, "json", "summary", SUMMARY_SECONDS},
+		     {TRACE_FILE, "grt", "trace", TRACE_SECONDS}};
+	char directory[POLICY_PATH], cluster_job[DELIVER_NAME], name[DELIVER_NAME], why[400] = "", text[900];
 	const char *const details[] = {directory, cluster_job, name, NULL};
+	struct policy_limits limits;
 
 	if (job->view.uid == 0 || !deliver__cluster_job(job->view.batch, &job->view.mpi, cluster_job) ||
 	    !policy__report_directory(job->view.user, directory))
 		return;
-	name_file(job, name);
-	run(job, details, why);
-	if (!why[0])
-		return;
-	snprintf(text, sizeof(text), "its summary is not in report-directory, %.200s: %s", directory, why);
-	job__note(job, text);
+	policy__limits(&limits);
+	for (size_t i = 0; i < (limits.report_traces ? 2 : 1) && !why[0]; i++) {
+		name_file(job, files[i].ending, name);
+		run(job, files[i].file, files[i].seconds, details, why);
+		if (!why[0])
+			continue;
+		snprintf(text, sizeof(text), "its %s is not in report-directory, %.200s: %s", files[i].called,
+			 directory, why);
+		job__note(job, text);
+	}
 }

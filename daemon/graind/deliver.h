@@ -6,17 +6,17 @@
 
 #include "daemon/graind/job.h"
 
-#define DELIVER_MAX (64u << 20)
 /* A directory's or a file's name, as delivered. */
 #define DELIVER_NAME 256
 
 /*
  * Once summary.json is written. A worker with the rights of the job's user and no
- * others writes it to DIRECTORY/CLUSTER-JOB/HOST-rankR-jobN.json; why it could not
- * becomes a note of the job. Nothing happens without report-directory, for root's
- * jobs, and for jobs of which neither a batch system nor an MPI launcher is known.
+ * others writes it to DIRECTORY/CLUSTER-JOB/HOST-rankR-jobN.json, and with
+ * report-traces the trace to .grt beside it; why it could not becomes a note of the
+ * job. Nothing happens without report-directory, for root's jobs, and for jobs of
+ * which neither a batch system nor an MPI launcher is known.
  */
-void deliver__summary(struct job *job);
+void deliver__job(struct job *job);
 
 /* "slurm-4711", "pbs-…", "mpi-LAUNCH"; false: it has no such name. What is no letter, digit or one of ._+@[]-
  * becomes _. */

@@ -109,7 +109,7 @@ void job__conclude(struct job *job, bool with_summary, int trace_error)
 	if (with_summary)
 		summary = summarize(job, why);
 	if (summary)
-		deliver__summary(job);
+		deliver__job(job);
 	if (trace_error)
 		snprintf(why, sizeof(why), "the trace is incomplete: %s", strerror(-trace_error));
 	conclusion = (struct conclusion){.summary = summary, .error = why};

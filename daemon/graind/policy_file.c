@@ -249,6 +249,7 @@ static int take(cfg_t *cfg, struct policy_file *file)
 	limits->process_ceiling_percent = cfg_getfloat(cfg, "process-ceiling-percent");
 	limits->host_ceiling_percent = cfg_getfloat(cfg, "host-ceiling-percent");
 	limits->allow_fast = cfg_getbool(cfg, "allow-fast");
+	limits->report_traces = cfg_getbool(cfg, "report-traces");
 	limits->keep_seconds = (uint64_t)cfg_getint(cfg, "keep-days") * DAY_S;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		policy_values__bytes(cfg_getstr(cfg, sizes[i].name), sizes[i].bytes);
@@ -291,6 +292,7 @@ static int parse_locked(const char *text, struct policy_file *file)
 			       CFG_STR("user-bytes", "0", CFGF_NONE),
 			       CFG_STR("cpus", NULL, CFGF_NODEFAULT),
 			       CFG_STR("report-directory", NULL, CFGF_NODEFAULT),
+			       CFG_BOOL("report-traces", cfg_false, CFGF_NONE),
 			       CFG_STR("memory-bytes", "0", CFGF_NONE),
 			       CFG_BOOL(SENTINEL, cfg_false, CFGF_NONE),
 			       CFG_SEC("rule", rule_options, CFGF_MULTI),
@@ -309,6 +311,7 @@ static int parse_locked(const char *text, struct policy_file *file)
 		      {"cpus", check_cpus},
 		      {"memory-bytes", check_bytes},
 		      {"report-directory", check_directory},
+		      {"report-traces", check_bool},
 		      {"rule|user", check_user},
 		      {"rule|group", check_group},
 		      {"rule|cgroup", check_pattern},

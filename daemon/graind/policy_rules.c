@@ -162,6 +162,7 @@ void policy_file__describe(const struct policy_file *file, json_t *object)
 		json_object_update(object, numbers);
 	json_decref(numbers);
 	json_object_set_new(object, "cpus", describe_cpus(limits));
+	json_object_set_new(object, "report_traces", json_boolean(limits->report_traces));
 	json_object_set_new(object, "report_directory",
 			    file->report_directory ? json_string(file->report_directory) : json_null());
 	json_object_set_new(object, "rules", rules);

@@ -1,54 +1,64 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The summary on standard input is written where the job's user may write, with that
+ * The file on standard input is written where the job's user may write, with that
  * user's rights: where links lead does not matter to others. What is not that user's
  * own is not written into all the same, as somebody else would read it there.
  * Says on standard output why it could not, nothing when it could.
  */
-#include "daemon/common/job_store.h"
-#include "daemon/graind/deliver.h"
 #include "daemon/graind/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define DIRECTORY_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-static int read_all(char **out, size_t *size)
+static int copy(int to)
 {
-	struct stat st;
-	size_t used = 0;
-	char *text;
+	char bytes[65536];
 
-	if (fstat(STDIN_FILENO, &st) != 0)
-		return -errno;
-	if (st.st_size < 0 || st.st_size > (off_t)DELIVER_MAX)
-		return -EFBIG;
-	text = malloc((size_t)st.st_size + 1);
-	if (!text)
-		return -ENOMEM;
-	while (used < (size_t)st.st_size) {
-		ssize_t got = read(STDIN_FILENO, text + used, (size_t)st.st_size - used);
+	for (;;) {
+		ssize_t got = read(STDIN_FILENO, bytes, sizeof(bytes));
 
 		if (got == 0)
-			break;
-		if (got < 0 && errno != EINTR) {
-			int error = -errno;
+			return 0;
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		for (ssize_t done = 0; done < got;) {
+			ssize_t put = write(to, bytes + done, (size_t)(got - done));
 
-			free(text);
-			return error;
+			if (put < 0 && errno != EINTR)
+				return -errno;
+			done += put > 0 ? put : 0;
 		}
-		if (got > 0)
-			used += (size_t)got;
 	}
-	*out = text;
-	*size = used;
-	return 0;
+}
+
+/* It gets its name when it is whole. */
+static int copy_into(int directory, const char *name)
+{
+	char temporary[NAME_MAX + 1];
+	int fd, error;
+
+	if (snprintf(temporary, sizeof(temporary), ".%s.new", name) >= (int)sizeof(temporary))
+		return -ENAMETOOLONG;
+	unlinkat(directory, temporary, 0);
+	fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	error = copy(fd);
+	/* A file server may say no sooner than here. */
+	if (close(fd) != 0 && !error)
+		error = -errno;
+	if (!error && renameat(directory, temporary, directory, name) != 0)
+		error = -errno;
+	if (error)
+		unlinkat(directory, temporary, 0);
+	return error;
 }
 
 /* Only the last directory is made. */
@@ -74,8 +84,6 @@ int worker__deliver(const char *directory, const char *job, const char *name)
 {
 	int top, below, error;
 	struct stat st;
-	char *text = NULL;
-	size_t size = 0;
 
 	top = open_directory(AT_FDCWD, directory);
 	if (top < 0) {
@@ -91,11 +99,8 @@ int worker__deliver(const char *directory, const char *job, const char *name)
 		printf("%s: it is not the user's own, or others may write there", job);
 		return fflush(stdout) != 0;
 	}
-	error = read_all(&text, &size);
-	if (!error)
-		error = job_store__write_file(below, name, text, size);
+	error = copy_into(below, name);
 	if (error)
 		printf("%s/%s: %s%s", job, name, strerror(-error), advice(error));
-	free(text);
 	return fflush(stdout) != 0;
 }

@@ -3,9 +3,9 @@
 #include "daemon/graind/worker.h"
 
 #include "daemon/common/confine.h"
-#include "daemon/graind/deliver.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ static const struct confine_limits limits_of_deliver = {
 	.cpu_seconds = 60,
 	.memory_bytes = UINT64_C(1) << 30,
 	.open_files = 16,
-	.file_bytes = DELIVER_MAX,
+	.file_bytes = UINT64_C(1) << 40,
 };
 
 static int confine(uid_t uid, gid_t gid, enum confine_calls calls)

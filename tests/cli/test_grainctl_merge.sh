@@ -55,7 +55,7 @@ COLUMNS=140 "$ctl" merge job >text
 is "the verdict" "$(sed -n 1,2p text)" "heat: 4 of 4 ranks on 2 nodes, launch 77
 The slowest is rank 2 (job 7 on n2): 2.00 times the mean time in parallel regions; ranks that are even would save 15.0 ms"
 check "the text sums up" grep -qx 'All together: 608 grains (600 tasks, 8 chunks, 4 incomplete), 12 events lost, 30.0 ms in grains' text
-check "each rank has a line" grep -qE '^ +2 +n2 +7 +4 +65.0 ms +30.0 ms +15.0 ms +302 +3 +2.00 +parallel_benefit 50 %$' text
+check "each rank has a line" grep -qE '^ +2 +n2 +7 +4 +65.0 ms +30.0 ms +15.0 ms +302 +3 +2.00 +benefit 50 %$' text
 check "so has each line of the source" grep -qE '^heat.c:8 +step +task +600 +30.0 ms +2.00 +2$' text
 is "lines fit" "$(COLUMNS=90 "$ctl" merge job | sed 1,5d | awk 'length > 90' | wc -l)" 0
 is "files are as good as their directory" "$("$ctl" merge job/*.json --json | md5sum)" "$("$ctl" merge job --json | md5sum)"

@@ -2,9 +2,11 @@
 /*
  * Policy files: any text is a policy or one line that says what is wrong. The
  * input up to a zero byte is the file; what follows is what /proc/PID/cgroup
- * says of a process that the rules are asked about, as users can name groups.
+ * says of a process that the rules are asked about, as users can name groups; and
+ * it is the environment in which the process' rank of an MPI job is looked for.
  */
 #include "daemon/graind/cgroup_name.h"
+#include "daemon/graind/deliver.h"
 #include "daemon/graind/policy_file.h"
 #include "tests/fuzz/target.h"
 
@@ -33,6 +35,26 @@ static void ask(const struct policy_file *file, const char *lines)
 		MUST(*c > ' ' && *c < 0x7f && *c != '"' && *c != '\\');
 }
 
+/* The directory's name is a path's part, whatever a user's process has there. */
+static void look_for_rank(const char *environment, size_t length, const char *lines)
+{
+	char batch[160], directory[DELIVER_NAME];
+	struct cgroup_name name;
+	struct mpi_rank rank;
+
+	cgroup_name__read(lines, &name);
+	cgroup_name__text(&name, batch);
+	mpi_rank__read(environment, length, batch, &rank);
+	MUST(rank.size <= MPI_RANK_MOST && rank.rank < MPI_RANK_MOST &&
+	     (!rank.size || rank.rank < rank.size));
+	MUST(rank.known || (!rank.launch[0] && !rank.size));
+	if (!deliver__cluster_job(batch, &rank, directory))
+		return;
+	MUST(strlen(directory) < sizeof(directory) && directory[0] != '.' && !strchr(directory, '/'));
+	for (const char *c = directory; *c; c++)
+		MUST(*c > ' ' && *c < 0x7f);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t *end = memchr(data, 0, size);
@@ -50,6 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		file = policy_file__empty();
 	}
 	ask(file, lines);
+	look_for_rank((const char *)data + size - rest, rest, lines);
 	policy_file__free(file);
 	free(lines);
 	return 0;

@@ -74,6 +74,13 @@ is "nor one whose launcher's name is a path" "$(find shared home -type f | wc -l
 OMPI_COMM_WORLD_RANK=0 PMIX_NAMESPACE=a.1 "$GRAINCTL" run -- ./fib 12 >/dev/null 2>&1
 is "nor root's" "$(find shared -type f | wc -l)" 1
 rm -rf shared/mpi-*
+settings "report-directory = \"$T/shared\"" "report-traces = true"
+reload
+rank a.6
+is "with its trace, if that is wanted" "$(find shared -type f -printf '%f\n' | sort | paste -sd' ') $NOTES" "$HOST-rank0-job$J.grt $HOST-rank0-job$J.json []"
+is "which is whole, and the user's alone" "$(md5sum <"shared/mpi-a.6/$HOST-rank0-job$J.grt") $(what "shared/mpi-a.6/$HOST-rank0-job$J.grt")" "$(md5sum <"$GRAIND_STATE_DIR/jobs/$J/trace.grt") nobody 600"
+check "and merge does not mind it" "$GRAINCTL" merge shared/mpi-a.6
+rm -rf shared/mpi-*
 settings "report-directory = \"$T/home/%u\""
 reload
 rank a.2

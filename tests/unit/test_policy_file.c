@@ -15,6 +15,7 @@ static const char whole[] = "# a comment\n"
 			    "cpus = \"0-2,5\"\n"
 			    "memory-bytes = 1048576\n"
 			    "report-directory = \"/shared/graind/%u\"\n"
+			    "report-traces = true\n"
 			    "rule {\n"
 			    "	user = {daemon, 1234}\n"
 			    "	exe = \"/opt/*/bin/*\"\n"
@@ -56,6 +57,7 @@ static void test_whole(void)
 		  "/slurm/*", "with their conditions");
 	CHECK(json_number_value(json_object_get(shown, "process_ceiling_percent")) == 2, "and limits");
 	CHECK_STR(policy_file__report_directory(file), "/shared/graind/%u", "report-directory");
+	CHECK(limits->report_traces, "report-traces");
 	CHECK_STR(json_string_value(json_object_get(shown, "report_directory")), "/shared/graind/%u",
 		  "is shown");
 	json_decref(shown);
