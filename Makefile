@@ -309,6 +309,7 @@ $(B)/tests/omp/constructs/%.$(1): tests/omp/constructs/%.$(2) $$(CONSTRUCT_HEADE
 	@mkdir -p $$(@D)
 	$$(Q)$(3) $$(CONSTRUCT_FLAGS) -o $$@ $$< -lm
 endef
+$(filter $(B)/tests/omp/constructs/task_depend%,$(CONSTRUCT_PROGRAMS)): tests/omp/constructs/depend.h
 # 5.1 has masked.
 $(eval $(call construct_rule,gcc,c,$(CC) -std=gnu11))
 $(eval $(call construct_rule,gcc,cc,g++ -std=gnu++17))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A set of writers that are unordered among themselves. */
-#include "expect.h"
+#include "depend.h"
 
 /* Compilers without the kind: what later ones store in the object. */
 static void make_inoutset(omp_depend_t *object)
@@ -23,19 +23,6 @@ static void make_inoutset(omp_depend_t *object)
 
 /* Named by clauses only. */
 int a;
-
-#define DEPEND(name, clauses)                                                                                \
-	do {                                                                                                 \
-		name = truth__task(in, __LINE__);                                                            \
-		struct truth *t = name;                                                                      \
-		TASK_PRAGMA(clauses)                                                                         \
-		{                                                                                            \
-			truth__begin(t);                                                                     \
-			expect__spin(5000);                                                                  \
-			truth__end(t);                                                                       \
-		}                                                                                            \
-		truth__created();                                                                            \
-	} while (0)
 
 CONSTRUCT construct(struct truth *initial)
 {

@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Undeferred tasks wait for what they depend on first. */
-#include "expect.h"
+#include "depend.h"
 
 /* Named by clauses only. */
 int a;
-
-#define DEPEND(name, clauses)                                                                                \
-	do {                                                                                                 \
-		name = truth__task(in, __LINE__);                                                            \
-		struct truth *t = name;                                                                      \
-		TASK_PRAGMA(clauses)                                                                         \
-		{                                                                                            \
-			truth__begin(t);                                                                     \
-			expect__spin(5000);                                                                  \
-			truth__end(t);                                                                       \
-		}                                                                                            \
-		truth__created();                                                                            \
-	} while (0)
 
 CONSTRUCT construct(struct truth *initial)
 {
