@@ -6,22 +6,11 @@
  */
 #include "analysis/event.h"
 #include "tests/unit/graph_text.h"
+#include "tests/unit/hostile_file.h"
 
 #include <errno.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
-
-static char path[] = "/tmp/graind-unit-hostile-XXXXXX";
-static struct grain_error err;
-
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static long rss_kb(void)
 {
@@ -46,23 +35,6 @@ static void put(const char *text, size_t bytes)
 
 	if (fwrite(text, 1, bytes, f) != bytes || fclose(f))
 		exit(1);
-}
-
-static int load(bool keep_going, struct grain_graph **g)
-{
-	const struct grain_load_opts opts = {.keep_going = keep_going, .keep_events = true};
-
-	*g = NULL;
-	err.text[0] = '\0';
-	return grain_graph__load(path, &opts, g, &err);
-}
-
-/* Sound in itself, whatever was left out. */
-static bool is_sound(const struct grain_graph *g)
-{
-	const struct grain_totals *t = grain_graph__totals(g);
-
-	return t->work_ns >= t->span_ns && grain_graph__truth(g)->conservation_violations == 0;
 }
 
 #define TASKS                                                                                                \
@@ -381,19 +353,6 @@ static void repeat(FILE *f, const char *event, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
 		fprintf(f, "%u 1 0 %s=%u\n", 10 + i, event, i);
-}
-
-/* Loads what was written and says how long that took; a million of anything takes seconds. */
-static struct grain_graph *load_large(const char *name, bool keep_going)
-{
-	struct grain_graph *g;
-	double before = now_s(), took;
-	int rc = load(keep_going, &g);
-
-	took = now_s() - before;
-	CHECK(rc == 0 && is_sound(g), "%s: %s", name, err.text);
-	CHECK(took < 60, "%s: in %.2f s of 60", name, took);
-	return g;
 }
 
 /* Deep and wide files: no recursion, nothing quadratic. */
