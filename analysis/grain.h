@@ -426,6 +426,8 @@ struct grain_problem_summary {
 };
 void grain_graph__problem(const struct grain_graph *graph, enum grain_problem problem,
 			  struct grain_problem_summary *out);
+/* The metric that the problem is about; NAN when absent. */
+double grain_context__metric(const struct grain_context *context, enum grain_problem problem);
 
 struct grain_stat {
 	uint64_t sum, min, max;

@@ -40,7 +40,7 @@ static void fill_problems(const struct grain_groups *groups, uint32_t group, str
 		if (worst == GRAIN_NONE)
 			continue;
 		grain_graph__context(groups->graph, worst, &c);
-		*values[p] = groups__value(&c, (enum grain_problem)p);
+		*values[p] = grain_context__metric(&c, (enum grain_problem)p);
 	}
 }
 

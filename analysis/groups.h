@@ -42,8 +42,6 @@ static inline const uint32_t *groups__members(const struct grain_groups *groups,
 	return &groups->members[groups->rows[group].first_member];
 }
 
-/* The metric that the problem is about; NAN when absent. */
-double groups__value(const struct grain_context *c, enum grain_problem problem); /* groups_sum.c */
 /* Fills all of the rows but for the structure. -ENOMEM. */
 int groups__sum_up(struct grain_groups *groups); /* groups_sum.c */
 

@@ -12,29 +12,6 @@
 /* Members by which memory is asked for ahead of its use. */
 #define AHEAD 12
 
-double groups__value(const struct grain_context *c, enum grain_problem problem)
-{
-	switch (problem) {
-	case GRAIN_PROBLEM_PARALLEL_BENEFIT:
-		return c->parallel_benefit;
-	case GRAIN_PROBLEM_LOAD_BALANCE:
-		return c->load_balance;
-	case GRAIN_PROBLEM_WORK_DEVIATION:
-		return c->work_deviation;
-	case GRAIN_PROBLEM_INSTANTANEOUS_PARALLELISM:
-		return c->instantaneous_parallelism;
-	case GRAIN_PROBLEM_SCATTER:
-		return c->scatter;
-	case GRAIN_PROBLEM_MEMORY_HIERARCHY_UTILIZATION:
-		return c->memory_hierarchy_utilization;
-	case GRAIN_PROBLEM_CACHE_MISS_RATIO:
-		return c->cache_miss_ratio;
-	case GRAIN_PROBLEM_COUNT:
-		break;
-	}
-	return NAN;
-}
-
 static inline __attribute__((always_inline)) bool is_worse(enum grain_problem problem, double value,
 							   double than)
 {
@@ -46,7 +23,7 @@ static inline __attribute__((always_inline)) bool is_worse(enum grain_problem pr
 	return value > than;
 }
 
-/* The same of a context, without the rest of it. Inline, as all that follows: the problem is a constant
+/* The metric of a context, without the rest of it. Inline, as all that follows: the problem is a constant
  * there. */
 static inline __attribute__((always_inline)) double value_of(const struct grain_graph *g, uint32_t context,
 							     enum grain_problem problem)

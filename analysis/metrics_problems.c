@@ -43,6 +43,29 @@ static void flag(struct grain_graph *g, struct context *c, enum grain_problem pr
 	g->problems[problem].grains++;
 }
 
+double grain_context__metric(const struct grain_context *context, enum grain_problem problem)
+{
+	switch (problem) {
+	case GRAIN_PROBLEM_PARALLEL_BENEFIT:
+		return context->parallel_benefit;
+	case GRAIN_PROBLEM_LOAD_BALANCE:
+		return context->load_balance;
+	case GRAIN_PROBLEM_WORK_DEVIATION:
+		return context->work_deviation;
+	case GRAIN_PROBLEM_INSTANTANEOUS_PARALLELISM:
+		return context->instantaneous_parallelism;
+	case GRAIN_PROBLEM_SCATTER:
+		return context->scatter;
+	case GRAIN_PROBLEM_MEMORY_HIERARCHY_UTILIZATION:
+		return context->memory_hierarchy_utilization;
+	case GRAIN_PROBLEM_CACHE_MISS_RATIO:
+		return context->cache_miss_ratio;
+	case GRAIN_PROBLEM_COUNT:
+		break;
+	}
+	return NAN;
+}
+
 static double scatter_threshold(const struct grain_graph *g)
 {
 	if (!isnan(g->settings.scatter))

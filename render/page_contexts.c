@@ -104,26 +104,6 @@ static void add_columns(struct page_fill *f, struct to *to)
 	}
 }
 
-static double metric_of(const struct grain_context *c, enum grain_problem problem)
-{
-	switch (problem) {
-	case GRAIN_PROBLEM_PARALLEL_BENEFIT:
-		return c->parallel_benefit;
-	case GRAIN_PROBLEM_WORK_DEVIATION:
-		return c->work_deviation;
-	case GRAIN_PROBLEM_INSTANTANEOUS_PARALLELISM:
-		return c->instantaneous_parallelism;
-	case GRAIN_PROBLEM_SCATTER:
-		return c->scatter;
-	case GRAIN_PROBLEM_MEMORY_HIERARCHY_UTILIZATION:
-		return c->memory_hierarchy_utilization;
-	case GRAIN_PROBLEM_CACHE_MISS_RATIO:
-		return c->cache_miss_ratio;
-	default:
-		return NAN;
-	}
-}
-
 /* Bounds that a browser can count with; *loop is the loop of a chunk. */
 static bool bounds_of(const struct page_fill *f, uint32_t context, const struct grain_context *c,
 		      struct grain_iterations *it, int64_t *loop)
@@ -244,7 +224,8 @@ static void fill_metrics(struct page_fill *f, struct to *to, uint32_t i, const s
 	page_column__number(to->problems, c->problems);
 	for (int p = 0; p < GRAIN_PROBLEM_COUNT; p++)
 		if (to->metric[p])
-			page_column__number(to->metric[p], three_digits(metric_of(c, (enum grain_problem)p)));
+			page_column__number(to->metric[p],
+					    three_digits(grain_context__metric(c, (enum grain_problem)p)));
 	for (size_t k = 0; k < f->out->counters; k++) {
 		uint64_t value;
 		bool known = grain_graph__counter(f->graph, i, k, &value);

@@ -3,29 +3,6 @@
 
 #include <math.h>
 
-double severity__value(const struct grain_context *context, enum grain_problem problem)
-{
-	switch (problem) {
-	case GRAIN_PROBLEM_PARALLEL_BENEFIT:
-		return context->parallel_benefit;
-	case GRAIN_PROBLEM_LOAD_BALANCE:
-		return context->load_balance;
-	case GRAIN_PROBLEM_WORK_DEVIATION:
-		return context->work_deviation;
-	case GRAIN_PROBLEM_INSTANTANEOUS_PARALLELISM:
-		return context->instantaneous_parallelism;
-	case GRAIN_PROBLEM_SCATTER:
-		return context->scatter;
-	case GRAIN_PROBLEM_MEMORY_HIERARCHY_UTILIZATION:
-		return context->memory_hierarchy_utilization;
-	case GRAIN_PROBLEM_CACHE_MISS_RATIO:
-		return context->cache_miss_ratio;
-	case GRAIN_PROBLEM_COUNT:
-		break;
-	}
-	return NAN;
-}
-
 bool severity__is_low_bad(enum grain_problem problem)
 {
 	return problem == GRAIN_PROBLEM_PARALLEL_BENEFIT ||
@@ -39,7 +16,7 @@ double severity__of(const struct grain_context *context, enum grain_problem prob
 
 	if (problem >= GRAIN_PROBLEM_COUNT || !(context->problems & 1u << problem))
 		return 0;
-	value = severity__value(context, problem);
+	value = grain_context__metric(context, problem);
 	ratio = severity__is_low_bad(problem) ? value / threshold : threshold / value;
 	if (isnan(ratio) || ratio > .999)
 		ratio = .999;

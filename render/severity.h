@@ -5,9 +5,6 @@
 
 #include "analysis/grain.h"
 
-/* The metric of `problem`; NAN when absent. */
-double severity__value(const struct grain_context *context, enum grain_problem problem);
-
 /*
  * 0 when the context is not flagged, else in (0,1]: the distance from the
  * threshold as a ratio, 1 - value/threshold for metrics that are bad when
