@@ -35,13 +35,27 @@ stop_graind()
 	GRAIND_STATUS=$?
 }
 
-# What graind has in the kernel, one line each: its links and programs, and the
-# uprobes on files. Other users' BPF objects are there before and after.
+# held_by_others: "prog NUMBER", "map NUMBER" and "link NUMBER" of what processes have open that do not come from this test.
+held_by_others()
+{
+	local pid kind id last= ours=
+	while read -r pid kind id; do
+		[ "$pid" = "$last" ] || { grep -qzsF "GRAIND_STATE_DIR=$T/" "/proc/$pid/environ" && ours=1 || ours=; }
+		last=$pid
+		[ "$ours" ] || echo "$kind $id"
+	done < <(grep -sE '^(prog|map|link)_id:' /proc/[0-9]*/fdinfo/* | sed -E 's|^/proc/([0-9]+)/fdinfo/[0-9]+:(.*)_id:[[:space:]]*|\1 \2 |')
+}
+
+# What graind has in the kernel, one line each: its links, programs and maps. What others have that run meanwhile is left out.
 bpf_objects()
 {
-	bpftool prog show 2>/dev/null | sed -n 's/^\([0-9]*\): \([a-z_]*\) *name \([^ ]*\).*/prog \1 \2 \3/p'
-	bpftool map show 2>/dev/null | sed -n 's/^\([0-9]*\): \([a-z_]*\) *name \([^ ]*\).*/map \1 \2 \3/p'
-	bpftool link show 2>/dev/null | sed -n 's/^\([0-9]*\): \([a-z_]*\).*/link \1 \2/p'
+	{
+		bpftool prog show 2>/dev/null | sed -n 's/^\([0-9]*\): \([a-z_]*\) *name \([^ ]*\).*/prog \1 \2 \3/p'
+		bpftool map show 2>/dev/null | sed -n 's/^\([0-9]*\): \([a-z_]*\) *name \([^ ]*\).*/map \1 \2 \3/p'
+		bpftool link show 2>/dev/null | sed -n 's/^\([0-9]*\): \([a-z_]*\).*/link \1 \2/p'
+	} >"$T/bpf_objects"
+	# Afterwards: what was made since is in no list.
+	held_by_others | awk 'FILENAME == "-" { others[$1 " " $2] = 1; next } !(($1 " " $2) in others)' - "$T/bpf_objects"
 }
 
 # wait_gone NAME BEFORE: everything that BEFORE does not list has left the
