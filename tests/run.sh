@@ -63,18 +63,25 @@ execute_one() { command_of "$1"; execute "$1" "${command[@]}"; }
 export -f execute execute_one command_of
 export B said
 
-# What measures no time runs on all CPUs, and is shown in order. What observes programs only to compare what was seen
-# with what they did runs two at a time: it leaves half of the time idle by itself.
-together=() observing=() alone=()
+# What measures no time runs on all CPUs, and is shown in order. Of what runs programs that are recorded, some judge
+# neither time nor CPU use nor anything of the whole machine: two at a time, as each leaves half of the time idle by
+# itself, the longest first. The rest, and what is new, runs alone.
+paired=(matrix matrix_attached bodies matrix_versions hostile_user ompt shim_attach shim_matrix_libomp
+	shim_refusals metrics attach shim_rough real_programs shim_cycles retention fleet ompt_versions exact exact_private)
+paired=("${paired[@]/%/.sh}")
+paired=("${paired[@]/#/root/test_}")
+together=() pairs=() alone=()
+for t in "${paired[@]}"; do
+	wanted "$t" && pairs+=("$t")
+done
 for t in tests/unit/test_*.c tests/cli/test_*.sh tests/root/test_*.sh tests/page/test_*.py; do
 	[ -e "$t" ] || continue
 	t=${t#tests/} t=${t%.c}
 	wanted "$t" || continue
+	case " ${paired[*]} " in *" $t "*) continue ;; esac
 	case $t in
-	# One mostly waits, one takes longest.
-	root/test_render_worker.sh | cli/test_sanitizers.sh) together=("$t" "${together[@]}") ;;
-	root/test_matrix*.sh | root/test_bodies.sh | root/test_ompt*.sh | root/test_exact*.sh)
-		observing+=("$t") ;;
+	# Two mostly wait, one takes longest.
+	root/test_attach_perf.sh | root/test_render_worker.sh | cli/test_sanitizers.sh) together=("$t" "${together[@]}") ;;
 	root/* | page/test_speed.py) alone+=("$t") ;;
 	*) together+=("$t") ;;
 	esac
@@ -96,7 +103,7 @@ at_once()
 [[ " ${alone[*]} " == *" root/test_guest.sh "* ]] && [ "$(id -u)" -eq 0 ] && nice -n 10 tests/vm/image.sh "$B" amd64 >/dev/null 2>&1 &
 run lint tests/lint.sh "$B"
 at_once $(($(nproc) + 1)) "${together[@]}"
-at_once 2 "${observing[@]}"
+at_once 2 "${pairs[@]}"
 for t in "${alone[@]}"; do
 	command_of "$t"
 	run "$t" "${command[@]}"

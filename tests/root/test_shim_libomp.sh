@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# libgrainshim and libomp: every construct as with uprobes, on several versions; a million small tasks without a loss;
-# and where libomp cannot be recorded from inside, it is by probes, which the job says, from the first event on.
+# libgrainshim and libomp: a million small tasks without a loss; and where libomp cannot be recorded from inside, it is
+# by probes, which the job says, from the first event on. Constructs: test_shim_matrix_libomp.sh.
 # usage: tests/root/test_shim_libomp.sh BUILD_DIRECTORY
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/root_lib.sh"
@@ -17,10 +17,6 @@ is "with a socket where nobody listens, too" \
 start_graind || exit 1
 is "a graind that has no job for it sends it away" \
 	"$(LD_PRELOAD=$shim GRAIND_SHIM_SOCKET=$GRAIND_SOCKET.shim "$fib" 20 10 | json 'd["correct"]')" True
-
-python3 "$HERE/matrix.py" "$B" "$T" --fast --runtime libomp
-[ "${FULL:-}" ] && families= || families=--families
-python3 "$HERE/matrix.py" "$B" "$T" --fast --versions $families --runtime 'omp-*'
 
 # recorded NAME SOURCE PROGRAM...: right, by this producer, each task, nothing missing.
 recorded()
