@@ -182,14 +182,14 @@ static json_t *show(const struct merge_rank *rank, const json_t *summary, const 
 		json_object_set_new(problems, rank->problems[i].name, json_real(rank->problems[i].percent));
 	return json_pack(
 		"{s:I, s:s, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-		"s:o, s:o}",
+		"s:o, s:o, s:o}",
 		"rank", (json_int_t)rank->rank, "host", string(summary, "host"), "job", count(rank->job),
 		"pid", count(rank->pid), "exe", string(summary, "exe"), "from", from, "threads",
 		count(rank->threads), "wall_ns", count(rank->wall_ns), "regions_ns", count(rank->regions_ns),
 		"grain_ns", count(rank->grain_ns), "grains", count(rank->grains), "tasks", count(rank->tasks),
 		"chunks", count(rank->chunks), "incomplete", count(rank->incomplete), "lost",
 		count(rank->lost), "average_parallelism", real(rank->parallelism), "late",
-		json_boolean(json_is_true(json_object_get(summary, "late"))), "overhead_percent",
+		json_boolean(rank->late), "in_part", json_boolean(rank->in_part), "overhead_percent",
 		real(number(json_object_get(summary, "overhead"), "percent")), "problems", problems);
 }
 
@@ -234,7 +234,7 @@ static const char *check(const json_t *summary, struct merge_rank *out)
 int merge__add(struct merge *merge, const json_t *summary, const char *from)
 {
 	struct merge_rank rank = {.rank = 0};
-	const char *why = check(summary, &rank);
+	const char *why = check(summary, &rank), *mode;
 	int error;
 
 	if (why)
@@ -255,7 +255,10 @@ int merge__add(struct merge *merge, const json_t *summary, const char *from)
 	rank.incomplete = or_nothing(whole(json_object_get(summary, "grains"), "incomplete"));
 	rank.lost = or_nothing(whole(json_object_get(summary, "events"), "lost"));
 	rank.parallelism = number(summary, "average_parallelism");
-	rank.regions_ns = regions_ns(summary);
+	rank.late = json_is_true(json_object_get(summary, "late"));
+	mode = string(json_object_get(summary, "recording"), "mode");
+	rank.in_part = *mode && strcmp(mode, "all") != 0;
+	rank.regions_ns = rank.in_part ? NAN : regions_ns(summary);
 	take_problems(&rank, summary);
 	error = take_definitions(&rank, summary);
 	rank.shown = show(&rank, summary, from);

@@ -24,6 +24,8 @@ struct merge_rank {
 	double job, pid, start_ns;
 	double wall_ns, regions_ns, grain_ns, parallelism;
 	double grains, tasks, chunks, incomplete, lost, threads;
+	bool late;		 /* its beginning may be missing */
+	bool in_part;		 /* not all of it was recorded: windows, or samples alone */
 	const char *host, *from; /* of `shown` */
 	json_t *shown;		 /* as the result has it */
 	json_t *definitions;	 /* of its summary: {"source","func","kind","instances","exec_ns","grains"} */

@@ -113,11 +113,15 @@ static json_t *slowest(const struct merge_rank *ranks, size_t count)
 		const char *by;
 		measure_fn of;
 	} ways[] = {{"regions_ns", regions}, {"grain_ns", grain_time}, {"wall_ns", wall}};
+	bool in_part = false;
 
+	for (size_t i = 0; i < count; i++)
+		in_part |= ranks[i].in_part;
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		struct spread spread = spread_of(ranks, count, ways[i].of);
 
-		if (spread.count < count || !(spread.sum > 0))
+		/* What was recorded of a part says nothing of the whole. */
+		if (spread.count < count || !(spread.sum > 0) || (in_part && ways[i].of != wall))
 			continue;
 		return json_pack("{s:I, s:s, s:O, s:s, s:f, s:f}", "rank", (json_int_t)spread.most->rank,
 				 "host", spread.most->host, "job", json_object_get(spread.most->shown, "job"),
@@ -157,19 +161,21 @@ static size_t count_hosts(const struct merge_rank *ranks, size_t count)
 
 static json_t *totals(const struct merge_rank *ranks, size_t count)
 {
-	double sums[7] = {0};
+	double sums[9] = {0};
 
 	for (size_t i = 0; i < count; i++) {
-		const double values[7] = {ranks[i].threads, ranks[i].grains, ranks[i].tasks,
-					  ranks[i].chunks,  ranks[i].lost,   ranks[i].incomplete,
-					  ranks[i].grain_ns};
+		const double values[9] = {ranks[i].threads,  ranks[i].grains, ranks[i].tasks,
+					  ranks[i].chunks,   ranks[i].lost,   ranks[i].incomplete,
+					  ranks[i].grain_ns, ranks[i].late,   ranks[i].in_part};
 
-		for (int k = 0; k < 7; k++)
+		for (int k = 0; k < 9; k++)
 			sums[k] += isnan(values[k]) ? 0 : values[k];
 	}
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "threads", count_of(sums[0]), "grains",
-			 count_of(sums[1]), "tasks", count_of(sums[2]), "chunks", count_of(sums[3]), "lost",
-			 count_of(sums[4]), "incomplete", count_of(sums[5]), "grain_ns", count_of(sums[6]));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "threads", count_of(sums[0]),
+			 "grains", count_of(sums[1]), "tasks", count_of(sums[2]), "chunks", count_of(sums[3]),
+			 "lost", count_of(sums[4]), "incomplete", count_of(sums[5]), "grain_ns",
+			 count_of(sums[6]), "late_ranks", count_of(sums[7]), "ranks_in_part",
+			 count_of(sums[8]));
 }
 
 static json_t *spreads(const struct merge_rank *ranks, size_t count)

@@ -386,6 +386,17 @@ int merge_text__print(const json_t *result, unsigned width, bool colour, FILE *o
 			count_text(get(totals, "grains")).text, count_text(get(totals, "tasks")).text,
 			count_text(get(totals, "chunks")).text, count_text(get(totals, "incomplete")).text,
 			count_text(get(totals, "lost")).text, time_text(get(totals, "grain_ns")).text);
+		if (get(totals, "ranks_in_part") > 0)
+			fprintf(out,
+				"Recorded in windows: %.0f of the ranks; of their grains what was seen "
+				"counts\n",
+				get(totals, "ranks_in_part"));
+		if (get(totals, "late_ranks") > 0)
+			fprintf(out,
+				"Late: %.0f of the ranks had loaded their OpenMP runtime when they were seen "
+				"first; "
+				"what they may have done before is missing\n",
+				get(totals, "late_ranks"));
 		error = print_ranks(group, width, out);
 		if (!error)
 			error = print_spread(group, width, out);

@@ -76,6 +76,14 @@ summary even0.json 0 2 n1 1 100 10
 summary even1.json 1 2 n1 2 100 10.1
 check "even ranks" grep -q '^The ranks are even: the slowest, rank 1 (job 2 on n1), takes 1.00 times the mean' <("$ctl" merge even?.json)
 
+# Recorded in part.
+sed 's/"late": false/"late": true, "recording": {"mode": "windows"}/' job/n1-1.json >windows.json
+"$ctl" merge job/n1-0.json windows.json job/n2-* >text
+is "windows and late ranks are said" "$(grep -c -e '^Recorded in windows: 1 of the ranks' -e '^Late: 1 of the ranks' text)" 2
+is "and the slowest is by what is known of all" "$("$ctl" merge job/n1-0.json windows.json job/n2-* --json | json 'd["merged"][0]["slowest"]["by"], d["merged"][0]["slowest"]["rank"], d["merged"][0]["ranks"][1]["regions_ns"]')" "('wall_ns', 2, None)"
+sed 's/"whole": true/"whole": false/' job/n1-1.json >long.json
+is "of a long job not all regions are known" "$("$ctl" merge job/n1-0.json long.json job/n2-* --json | json 'd["merged"][0]["slowest"]["by"], d["merged"][0]["slowest"]["rank"]')" "('grain_ns', 2)"
+
 # There twice.
 "$ctl" merge job job/n1-0.json --json >again.json 2>err
 is "the same file twice counts once, which is said" "$? $(json 'd["merged"][0]["totals"]["tasks"], len(d["left_out"]), d["left_out"][0]["again"]' <again.json) $(grep -c 'left out: job/n1-0.json: the same job as job/n1-0.json' err)" \
