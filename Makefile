@@ -7,6 +7,7 @@
 # make check-full what check does with every construct on every version of the runtimes (an hour)
 # make check-shim-cycles  500 times attach --fast and detach of programs that run (as root)
 # make check-long  100 million tasks in a job of 32 MiB, counted to the last one (as root; some minutes)
+# make check-faults  graind killed 200 times, 1,000 processes within seconds, 200 at once (as root; some minutes)
 # make bench      the cost of being measured, as a table (as root)
 # make bench-analysis  seconds and memory of the analysis of large traces, as a table
 # make bench-render    seconds and bytes of drawing large graphs, as a table
@@ -385,6 +386,11 @@ ifneq ($(if $(GUESTS),$(findstring arm64,$(GUESTS)),all),)
 endif
 	@tests/vm/run.sh $(B) $(GUESTS)
 
+# graind killed 200 times, a thousand processes, 200 at once.
+check-faults: export FULL := 1
+check-faults: test-programs
+	@tests/root/test_faults.sh $(B)
+
 check-long: test-programs
 	@tests/root/test_long_job.sh $(B) 100000000
 
@@ -446,6 +452,6 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all constructs deps sysroot demo check check-full check-vm check-shim-cycles check-long guest-programs bench bench-analysis bench-prometheus bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace fuzz-words fuzz-shim fuzz-policy fuzz-api sanitized
+.PHONY: all constructs deps sysroot demo check check-full check-vm check-shim-cycles check-long check-faults guest-programs bench bench-analysis bench-prometheus bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace fuzz-words fuzz-shim fuzz-policy fuzz-api sanitized
 
 -include $(shell find $(B) \( -path '$(B)/sysroot-*' -o -path '$(B)/vm' -o -path '$(B)/runtimes*' \) -prune -o -name '*.d' -type f -print 2>/dev/null)

@@ -42,7 +42,8 @@ static enum ctl_exit ask(struct ctl *ctl, uint64_t number, const char *method, c
 	enum ctl_exit result = job__find(ctl, number, &json, socket, why);
 	struct job job;
 
-	if (result != CTL_DONE)
+	/* One whose description is damaged can still be removed. */
+	if (result != CTL_DONE && strcmp(method, "DELETE") != 0)
 		return ctl__fail(ctl, result, "%s", why);
 	if (!job__parse(json, &job))
 		memset(&job, 0, sizeof(job));

@@ -59,7 +59,7 @@ typedef void (*job_change_fn)(struct job_view *view, const void *ctx);
  * and frees the job, or with job__refuse before anybody was answered.
  */
 int job__enter(struct jobs *jobs, const struct process *process, pid_t pid, uint64_t parent_job,
-	       struct job **out, struct failure *failure);
+	       bool by_session, struct job **out, struct failure *failure);
 void job__retire(struct job *job, job_change_fn change, const void *ctx);
 void job__refuse(struct job *job, const struct failure *failure);
 /* As if it had never been: its directory goes too. */

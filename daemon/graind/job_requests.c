@@ -168,7 +168,7 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	if (!error)
 		error = find_counters(request, process, &counters, failure);
 	if (!error)
-		error = job__enter(jobs, process, request->pid, 0, &job, failure);
+		error = job__enter(jobs, process, request->pid, 0, false, &job, failure);
 	free(process);
 	if (error) {
 		free(counters);
@@ -468,6 +468,23 @@ int jobs__open_trace(struct jobs *jobs, uint64_t number, uid_t peer, int *fd, st
 	return 0;
 }
 
+/* What its user has made of it is the user's own affair. */
+static void tell_unreadable(struct jobs *jobs, uint64_t number, int error)
+{
+	int fd;
+
+	if (job_store__open_job(jobs->store, number, &fd, NULL) != 0)
+		return;
+	if (!is_handed_over(fd))
+		log__line(LOG_WARNING,
+			  "job %llu of an earlier graind cannot be read (%s): left alone; grainctl delete "
+			  "%llu removes it",
+			  (unsigned long long)number,
+			  error == -ENOENT ? "it has no " JOB_FILE : strerror(-error),
+			  (unsigned long long)number);
+	close(fd);
+}
+
 void jobs__recover(struct jobs *jobs)
 {
 	uint64_t *numbers;
@@ -478,10 +495,12 @@ void jobs__recover(struct jobs *jobs)
 	for (size_t i = 0; i < count; i++) {
 		const char *socket;
 		json_t *job;
-		int fd;
+		int fd, error = job_store__read(jobs->store, numbers[i], &job);
 
-		if (job_store__read(jobs->store, numbers[i], &job) != 0)
+		if (error) {
+			tell_unreadable(jobs, numbers[i], error);
 			continue;
+		}
 		socket = json_string_value(json_object_get(job, "socket"));
 		if (is_over(job) || !socket || strcmp(socket, jobs->socket) != 0 ||
 		    job_store__open_job(jobs->store, numbers[i], &fd, NULL) != 0) {

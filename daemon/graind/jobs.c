@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_JOBS 64
+#define MAX_JOBS 320
 #define MAX_JOBS_OF_A_USER 16
 #define OPTED_OUT                                                                                            \
 	"process %d is not recorded: its user, %u, has opted out (grainctl optout off, by that user, "       \
@@ -277,7 +277,7 @@ void job__free(struct job *job)
 }
 
 int job__enter(struct jobs *jobs, const struct process *process, pid_t pid, uint64_t parent_job,
-	       struct job **out, struct failure *failure)
+	       bool by_session, struct job **out, struct failure *failure)
 {
 	struct job *job = calloc(1, sizeof(*job)), *other;
 	bool short_of_memory = policy__out_of_memory();
@@ -313,7 +313,7 @@ int job__enter(struct jobs *jobs, const struct process *process, pid_t pid, uint
 	else if (jobs->count >= MAX_JOBS)
 		error = failure__set(failure, 503, "this graind already runs %zu jobs; detach one first",
 				     jobs->count);
-	else if (process->uid != 0 && of_user >= MAX_JOBS_OF_A_USER)
+	else if (!by_session && process->uid != 0 && of_user >= MAX_JOBS_OF_A_USER)
 		error = failure__set(failure, 503, "you already have %zu jobs running; detach one first",
 				     of_user);
 	if (!error) {

@@ -33,7 +33,7 @@ struct member *member__new(struct jobs *jobs, const struct process *process, int
 		failure__set(failure, 503, "graind is out of memory");
 		return NULL;
 	}
-	if (job__enter(jobs, process, process->pid, parent_job, &member->job, failure) != 0) {
+	if (job__enter(jobs, process, process->pid, parent_job, false, &member->job, failure) != 0) {
 		free(member);
 		return NULL;
 	}

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* Each holds a few descriptors. */
-#define MAX_PROSPECTS 64
+#define MAX_PROSPECTS 256
 #define OPEN_FILES 8
 
 struct prospects {

@@ -5,6 +5,7 @@
  */
 #include "daemon/graind/attach.h"
 #include "daemon/graind/drain.h"
+#include "daemon/graind/executions.h"
 #include "daemon/graind/job.h"
 #include "daemon/graind/log.h"
 #include "daemon/graind/optout.h"
@@ -26,28 +27,21 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_MEMBERS 60
+#define MAX_MEMBERS 256
 #define MAX_FILES 32
 #define SYMBOLIZE_SECONDS 30
 #define SHORT_NAP_NS 500000
 #define LONG_NAP_NS 16000000
 #define BUSY_EVENTS 64
-#define EXECUTED 1024
 
 /* A process that is recorded. */
 struct member {
+	pid_t pid;
 	struct job *job;
 	struct recorder *recorder;
 	struct drain_pace pace;
 	uint64_t until_ns; /* later events are those of another program */
 	long got;	   /* events in the last poll */
-};
-
-/* A process that has executed its program while the session saw it. */
-struct executed {
-	pid_t pid;
-	uint64_t time_ns;
-	uint64_t parent_job; /* of its program before */
 };
 
 struct session {
@@ -61,12 +55,13 @@ struct session {
 	bool bodies[MAX_FILES];		       /* the file's bodies are observed in the programs */
 	struct program_bodies *program_bodies; /* NULL while there is no such file */
 	size_t file_count, attached_count;
-	struct executed executed[EXECUTED]; /* the latest ones */
-	size_t executed_at;
+	struct executions executions;
 	struct member members[MAX_MEMBERS];
 	size_t member_count;
 	struct refusals refusals; /* processes that got no job, so that each is tried once */
 	uint64_t foreign;	  /* events of processes without a job */
+	uint64_t failed,
+		crowded; /* processes that should have got one: of which none could be made, or too many */
 };
 
 /* ---- which files are probed ------------------------------------------- */
@@ -154,19 +149,8 @@ static void show_begin(struct job_view *view, const void *ctx)
 	view->ns_per_event = begun->ns_per_event;
 }
 
-static const struct executed *find_executed(const struct session *session, pid_t pid)
-{
-	for (size_t i = 1; i <= EXECUTED && i <= session->executed_at; i++) {
-		const struct executed *executed = &session->executed[(session->executed_at - i) % EXECUTED];
-
-		if (executed->pid == pid)
-			return executed;
-	}
-	return NULL;
-}
-
 /* The runtimes of the process, and whether their probes may have come after their first use. */
-static const char *look_at(const struct session *session, pid_t pid, const struct executed *executed,
+static const char *look_at(const struct session *session, pid_t pid, const struct execution *executed,
 			   bool *late)
 {
 	struct runtime_file *found = calloc(ATTACH_MAX_RUNTIMES, sizeof(*found));
@@ -199,7 +183,7 @@ static bool is_wanted(const struct session *session, const struct process *proce
 static bool open_member(struct session *session, struct member *member, pid_t pid, bool *by_policy)
 {
 	enum policy_profile profile = POLICY_ON_REQUEST;
-	const struct executed *executed = find_executed(session, pid);
+	const struct execution *executed = executions__find(&session->executions, pid);
 	struct recorder_capture about = {
 		.source = "uprobes",
 		.ns_per_event = session->ns_per_event,
@@ -232,7 +216,7 @@ static bool open_member(struct session *session, struct member *member, pid_t pi
 		error = -1;
 	if (!error)
 		error = job__enter(session->job->jobs, process, pid, executed ? executed->parent_job : 0,
-				   &member->job, &failure);
+				   true, &member->job, &failure);
 	if (error) {
 		if (!*by_policy)
 			log__line(LOG_WARNING, "job %llu: process %d is not recorded: %s",
@@ -261,28 +245,46 @@ static bool open_member(struct session *session, struct member *member, pid_t pi
 	return true;
 }
 
-static struct member *find_member(struct session *session, pid_t pid, uint64_t time_ns)
-{
-	const struct executed *executed;
-	struct member *member;
-	bool by_policy = false;
+static void follow(struct session *session);
 
+static struct member *known_member(struct session *session, pid_t pid, uint64_t time_ns)
+{
 	for (size_t i = 0; i < session->member_count; i++) {
-		if (session->members[i].job->process.pid == pid && time_ns < session->members[i].until_ns)
+		if (session->members[i].pid == pid && time_ns < session->members[i].until_ns)
 			return &session->members[i];
 	}
-	if (refusals__has(&session->refusals, pid))
-		return NULL;
+	return NULL;
+}
+
+static struct member *find_member(struct session *session, pid_t pid, uint64_t time_ns)
+{
+	const struct execution *executed;
+	struct member *member = known_member(session, pid, time_ns);
+	bool by_policy = false;
+
+	if (member || refusals__has(&session->refusals, pid))
+		return member;
+	/* It may have begun since this was last read; the kernel told so before its first event. */
+	follow(session);
+	member = known_member(session, pid, time_ns);
+	if (member)
+		return member;
 	/* What is left of a program that is gone: nobody knows what its addresses mean. */
-	executed = find_executed(session, pid);
+	executed = executions__find(&session->executions, pid);
 	if (executed && time_ns < executed->time_ns)
 		return NULL;
-	member = &session->members[session->member_count];
-	*member = (struct member){.until_ns = UINT64_MAX};
-	if (pid != getpid() && session->member_count < MAX_MEMBERS &&
-	    open_member(session, member, pid, &by_policy)) {
-		session->member_count++;
-		return member;
+	if (pid != getpid() && session->member_count < MAX_MEMBERS) {
+		member = &session->members[session->member_count];
+		*member = (struct member){.pid = pid, .until_ns = UINT64_MAX};
+		if (open_member(session, member, pid, &by_policy)) {
+			session->member_count++;
+			return member;
+		}
+		session->failed += !by_policy;
+	} else if (pid != getpid()) {
+		session->crowded++;
+		log__line(LOG_WARNING, "job %llu: process %d is not recorded: %d others are",
+			  (unsigned long long)session->job->number, (int)pid, MAX_MEMBERS);
 	}
 	refusals__add(&session->refusals, pid, by_policy);
 	return NULL;
@@ -387,11 +389,11 @@ static void on_known(struct session *session, pid_t pid)
 	bool late;
 
 	for (size_t i = 0; i < session->member_count; i++)
-		if (session->members[i].job->process.pid == pid && session->members[i].until_ns == UINT64_MAX)
+		if (session->members[i].pid == pid && session->members[i].until_ns == UINT64_MAX)
 			return;
 	if (pid == getpid())
 		return;
-	runtime = look_at(session, pid, find_executed(session, pid), &late);
+	runtime = look_at(session, pid, executions__find(&session->executions, pid), &late);
 	prospects__look(session->prospects, pid, runtime, late);
 	/* What takes longer comes after what must be known of a process that may be gone soon. */
 	if (session->program_bodies)
@@ -400,14 +402,13 @@ static void on_known(struct session *session, pid_t pid)
 
 static void on_exec(struct session *session, const struct watch_event *event)
 {
-	struct executed *executed = &session->executed[session->executed_at++ % EXECUTED];
+	struct execution *executed = executions__add(&session->executions, event->pid, event->time_ns);
 
-	*executed = (struct executed){.pid = event->pid, .time_ns = event->time_ns};
 	prospects__forget(session->prospects, event->pid);
 	for (size_t i = 0; i < session->member_count; i++) {
 		struct member *member = &session->members[i];
 
-		if (member->job->process.pid != event->pid || member->until_ns != UINT64_MAX)
+		if (member->pid != event->pid || member->until_ns != UINT64_MAX)
 			continue;
 		member->until_ns = event->time_ns;
 		executed->parent_job = member->job->number;
@@ -460,7 +461,7 @@ static long drain(struct session *session)
 			continue;
 		/* A process that was detached from goes on, but not as another job. */
 		if (reasons[i - 1] != JOB_EXIT && reasons[i - 1] != JOB_EXEC)
-			refusals__add(&session->refusals, session->members[i - 1].job->process.pid,
+			refusals__add(&session->refusals, session->members[i - 1].pid,
 				      reasons[i - 1] == JOB_OPTOUT);
 		close_member(session, i - 1, reasons[i - 1]);
 	}
@@ -513,6 +514,21 @@ static enum job_reason record(struct session *session)
 	}
 }
 
+static void tell_unrecorded(const struct session *session)
+{
+	char text[256];
+
+	if (!session->failed && !session->crowded)
+		return;
+	snprintf(
+		text, sizeof(text),
+		"%llu processes have no job: %llu had ended before graind could look at them or could not be "
+		"recorded, %llu came while %d others were recorded; graind's log names each",
+		(unsigned long long)(session->failed + session->crowded), (unsigned long long)session->failed,
+		(unsigned long long)session->crowded, MAX_MEMBERS);
+	job__note(session->job, text);
+}
+
 static void end(struct session *session, enum job_reason reason)
 {
 	struct capture_losses losses;
@@ -529,6 +545,7 @@ static void end(struct session *session, enum job_reason reason)
 			  (unsigned long long)session->job->number,
 			  (unsigned long long)(losses.ring_full + losses.overwritten),
 			  (unsigned long long)session->foreign);
+	tell_unrecorded(session);
 	job__change(session->job, show_ending, &reason);
 	job__conclude(session->job, false, 0);
 	/* Whoever ended it does not wait until the kernel has detached the probes. */
