@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The text summary: the verdict in five lines, the advice in full, then tables. */
 #include "analysis/grain_samples.h"
+#include "render/part.h"
 #include "render/summary.h"
 
 #include <errno.h>
@@ -247,6 +248,18 @@ static void verdict_trust(const struct summary *s)
 	put(s, whole && !slowed ? "" : "33", line);
 }
 
+/* What all that follows is of. */
+static void verdict_part(struct summary *s)
+{
+	struct format_text part = {0};
+
+	part__describe(s->graph, "us", &part);
+	if (part.data)
+		wrap(s, "  part", "33", part.data, 2, false);
+	s->failed |= part.failed;
+	format__free(&part);
+}
+
 static void advice_in_full(const struct summary *s)
 {
 	size_t count = grain_graph__advice_count(s->graph);
@@ -304,6 +317,7 @@ int render__summary(const struct grain_graph *graph, const struct render_text_op
 		verdict_worst(&s);
 	else
 		verdict_none(&s);
+	verdict_part(&s);
 	verdict_trust(&s);
 	identity(&s, opts->job);
 	summary__windows(&s);

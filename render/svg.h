@@ -11,7 +11,8 @@
 #include "render/picture.h"
 
 struct svg_heading {
-	struct format_text program, facts, note, truth; /* not escaped; an empty note takes no line */
+	struct format_text program, facts, note, part,
+		truth; /* not escaped; an empty note or part takes no line */
 };
 
 struct svg_job {

@@ -259,6 +259,8 @@ double svg_heading__add(struct svg_writer *w, size_t index)
 	y = lines(w, y + 22 * s, "muted", 13, heading->facts.data);
 	if (heading->note.length)
 		y = lines(w, y + 19 * s, "muted strong", 13, heading->note.data);
+	if (heading->part.length)
+		y = lines(w, y + 19 * s, "part strong", 13, heading->part.data);
 	y = lines(w, y + 19 * s, "muted", 13, heading->truth.data);
 	if (w->job->layer_count > 1)
 		y = add_links(w, index, y + 26 * s);

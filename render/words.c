@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "render/part.h"
 #include "render/words.h"
 
 #include <math.h>
@@ -32,6 +33,17 @@ static void describe_facts(const struct grain_graph *graph, uint64_t job, struct
 	format__printf(out, DOT "span %s", format__time((double)t->span_ns, MICRO).text);
 	if (!isnan(t->average_parallelism))
 		format__printf(out, DOT "average parallelism %s", format__ratio(t->average_parallelism).text);
+}
+
+static void describe_part(const struct grain_graph *graph, struct format_text *out)
+{
+	struct format_text part = {0};
+
+	part__describe(graph, MICRO, &part);
+	if (part.data)
+		format__printf(out, "Part of the run" DOT "%s", part.data);
+	out->failed |= part.failed;
+	format__free(&part);
 }
 
 static void describe_truth(const struct grain_graph *graph, struct format_text *out)
@@ -87,8 +99,10 @@ bool words__describe(const struct grain_graph *graph, const struct scene *scene,
 	format__add(&out->program, format__clean(name, sizeof(name), program_name(graph), 40));
 	describe_facts(graph, job, &out->facts);
 	describe_scene(scene, &out->note);
+	describe_part(graph, &out->part);
 	describe_truth(graph, &out->truth);
-	return !(out->program.failed || out->facts.failed || out->note.failed || out->truth.failed);
+	return !(out->program.failed || out->facts.failed || out->note.failed || out->part.failed ||
+		 out->truth.failed);
 }
 
 void words__free(struct svg_heading *heading)
@@ -96,5 +110,6 @@ void words__free(struct svg_heading *heading)
 	format__free(&heading->program);
 	format__free(&heading->facts);
 	format__free(&heading->note);
+	format__free(&heading->part);
 	format__free(&heading->truth);
 }

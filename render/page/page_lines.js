@@ -84,7 +84,8 @@ function excerpt_remark(app, profile) {
 
 	if (!has)
 		return profile.instances ? format_plural(profile.instances, "grain") : null;
-	return `${format_count(has.grains)} of ${format_count(profile.instances)} ` +
+	/* Problems are of what the graph has, instances of the whole run. */
+	return `${format_count(has.grains)} ${is_partial(app) ? "in the graph" : "of " + format_count(profile.instances)} ` +
 		(LOW_IS_BAD.has(problem) ? "below " : "above ") +
 		format_plain(app.data.summary.problems[problem].threshold);
 }

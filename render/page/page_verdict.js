@@ -83,7 +83,9 @@ const VERDICTS = {
 
 function verdict_worst(app, advice) {
 	const s = app.data.summary, say = VERDICTS[advice.kind], place = verdict_place(app, advice);
-	const share = s.wall_ns ? ", " + format_percent(100 * advice.saves_ns / s.wall_ns) + " of the wall time" : "";
+	/* Advice is of what the graph has. */
+	const wall = is_partial(app) ? s.coverage.graph_wall_ns : s.wall_ns;
+	const share = wall ? ", " + format_percent(100 * advice.saves_ns / wall) + " of the wall time" : "";
 
 	return [
 		dom_node("h1", {}, (say ? say(app, advice, place) : [...place, ": ", problem_title(advice.kind), "."]).flat(3)),
@@ -124,6 +126,35 @@ function facts_node(s) {
 		fact("", format_plural(s.grains.total, "grain"),
 			`${format_count(s.grains.tasks)} tasks, ${format_count(s.grains.chunks)} chunks`),
 	];
+}
+
+/* Of a long job the graph is a part. */
+function is_partial(app) {
+	const { coverage } = app.data.summary;
+
+	return !!coverage && !coverage.whole;
+}
+
+/* What of the run the page shows, where that is not all of it: as ../part.c says it. */
+function part_node(app) {
+	const s = app.data.summary, r = s.recording, c = s.coverage, parts = [];
+
+	if (r && r.mode === "windows") {
+		const work = r.estimated.work_ns, known = !is_absent(work.value) && work.value > 0;
+
+		parts.push(["Recorded in ", format_plural(r.windows, "window"), ": ",
+			dom_node("b", {}, format_percent(100 * r.recorded_ns / Math.max(1, r.whole_ns))), " of ", format_time(r.whole_ns),
+			", to cost no more than was allowed. All that is shown is of these, nothing is known of the time between",
+			known ? ["; about ", format_time(work.value), " of work in all",
+				is_absent(work.error) ? "" : ` (± ${format_percent(100 * work.error / work.value)})`] : "", "."]);
+	}
+	if (is_partial(app))
+		parts.push([`${parts.length ? " " : ""}Graph, time-line and problems are of the first `,
+			dom_node("b", {}, format_time(c.graph_wall_ns)), `, ${format_count(c.graph_grains)} of ${format_plural(s.grains.total, "grain")}; `,
+			"grains, wall, work and the sums of source lines are of the whole run",
+			c.why ? [", but not all of it: ", dom_node("bdi", {}, clean_strings(c.why))] : "", "."]);
+	return parts.length ? dom_node("p", { class: "part", role: "note" }, dom_node("i", { class: "dot", "aria-hidden": "true" }),
+		dom_node("span", {}, dom_node("b", {}, "Part of the run. "), parts.flat(4))) : null;
 }
 
 /* What did not arrive or does not match, by cause. */
@@ -177,5 +208,5 @@ function make_verdict(app, el) {
 	const s = app.data.summary;
 
 	el.append(...(s.advice.length ? verdict_worst(app, s.advice[0]) : verdict_none(s)),
-		dom_node("div", { class: "facts" }, facts_node(s), truth_node(s)));
+		part_node(app) || "", dom_node("div", { class: "facts" }, facts_node(s), truth_node(s)));
 }

@@ -94,6 +94,33 @@ class Inputs:
                        stdout=subprocess.DEVNULL)
         return Input(self.build, self.folder, "made%d" % grains, trace, *options)
 
+    def windowed(self):
+        """The same region in three windows of a longer time, as a ceiling has it recorded."""
+        with open(ROOT + "/tests/data/fib_two_threads.log") as log:
+            text = log.read().splitlines()
+        heads, events = [l for l in text if not l[0].isdigit()], [l.split(" ", 1) for l in text if l[0].isdigit()]
+        # Each window has a beginning and an end of both threads.
+        for tid, cpu in ("101", "0"), ("102", "1"):
+            own = [i for i, (_, rest) in enumerate(events) if rest.startswith(tid + " ")]
+            events.insert(own[-1] + 1, [events[own[-1]][0], "%s %s thread-end" % (tid, cpu)])
+            events.insert(own[0], [events[own[0]][0], "%s %s thread-begin" % (tid, cpu)])
+        first, last = int(events[0][0]), int(events[-1][0])
+        windows, lines, step = [], [], 10 * (last - first)
+        for n in range(3):
+            windows.append("@window begin_ns=%d end_ns=%d cost_ns=7" % (first + n * step, last + n * step))
+            # Numbers of regions and tasks are used once.
+            lines += ["%d %s" % (int(at) + n * step, re.sub(r"\b(region|task|loop|parent)=(\d+)", lambda m: "%s=%d" % (
+                m.group(1), int(m.group(2)) + 100 * n), rest)) for at, rest in events]
+        return self.written("windowed", "\n".join(heads + windows + lines) + "\n")
+
+    def partial(self):
+        """The first 500 grains of a job of a million, of which the rest is sums."""
+        trace = self.folder + "/partial.grt"
+        folded = "@folded events=9000000 lost=0 tasks=1000000 chunks=0 regions=3 shares=0 incomplete=0 work_ns=80000000000 " \
+            "first_ns=1000 last_ns=10000001000"
+        subprocess.run([self.build + "/tests/tools/make_trace", trace, "500", "4", "0", folded], check=True, stdout=subprocess.DEVNULL)
+        return Input(self.build, self.folder, "partial", trace)
+
     def written(self, name, text, *options):
         path = "%s/%s.log" % (self.folder, name)
         with open(path, "w") as log:

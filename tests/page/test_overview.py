@@ -58,6 +58,42 @@ def examples(browser, inputs):
         verdict(browser, report)
 
 
+def parts(browser, inputs):
+    """That it is a part of the run that is shown stands above the facts; of a whole one nothing does."""
+    def shown(report):
+        browser.open(report)
+        browser.picture("part-" + report.name)
+        report.run("report", "--format", "svg", "-o", report.html + ".svg")
+        with open(report.html + ".svg") as file:
+            svg = file.read()
+        return (browser.js("""[...document.querySelectorAll('#verdict .part')].map((e) =>
+            e.getBoundingClientRect().height > 10 && e.nextElementSibling.className === 'facts' ? e.innerText : 'hidden').join('|')"""),
+                re.findall(r'class="part strong"[^>]*>([^<]*)<', svg), report.run("summary"))
+
+    page, svg, text = shown(inputs.made(500))
+    check("of a whole run nothing is said", not page and not svg and "  part   " not in text, page, svg)
+    report = inputs.windowed()
+    page, svg, text = shown(report)
+    recording = report.summary["recording"]
+    share = re.search(r"Recorded in 3 windows: (\S+ %) of (.*?), to cost", page)
+    busy = re.search(r"threads busy (\d+) %", browser.js("document.querySelector('#verdict .facts').innerText"))
+    check("what lies between windows is nobody's", busy and int(busy.group(1)) <= 100, busy)
+    check("in windows: how many, which part of what time", share and is_percent(share.group(1),
+          100 * recording["recorded_ns"] / recording["whole_ns"]) and is_time(share.group(2), recording["whole_ns"]), page, recording)
+    check("and what the work may have been", re.search(r"about (.*?) of work in all", page) and
+          is_time(re.search(r"about (.*?) of work in all", page).group(1), recording["estimated"]["work_ns"]["value"]), page, recording)
+    check("the drawing says it, too", svg and "recorded in 3 windows: " + share.group(1) in " ".join(svg), svg)
+    check("and the summary's first screen", "  part   recorded in 3 windows: " + share.group(1) in text.split("\n\n")[0], text[:600])
+    report = inputs.partial()
+    page, svg, text = shown(report)
+    coverage = report.summary["coverage"]
+    first = re.search(r"are of the first (.*?), ([\d,]+) of ([\d,]+) grains", page)
+    check("of a long job: what is of its first part, and how much that is", first and is_time(first.group(1), coverage["graph_wall_ns"]) and
+          count_of(first.group(2)) == coverage["graph_grains"] and count_of(first.group(3)) == report.summary["grains"]["total"], page, coverage)
+    check("the drawing of the long job says it", svg and "graph and problems of the first" in " ".join(svg), svg)
+    check("and its summary's first screen", "  part   graph and problems of the first" in text.split("\n\n")[0], text[:600])
+
+
 def views(browser, inputs):
     """A click on a tile shows its problem everywhere, and the address says so."""
     browser.open(inputs.made(500))
@@ -103,4 +139,4 @@ def lines(browser, inputs):
 
 
 if __name__ == "__main__":
-    main(examples, views, lines)
+    main(examples, parts, views, lines)

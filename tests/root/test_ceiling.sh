@@ -44,6 +44,7 @@ is "fine: costs what it may, as far as graind reckons" \
 	"$(json '0 < d["ceiling"]["cost_percent"] <= 2.5 and d["ceiling"]["recorded_percent"] < 20' <"$T/fine.job")" True
 check "fine: a note tells" grep -q "ceiling: recording all would cost more than 2 %" "$T/fine.job"
 check "fine: the summary tells" grep -q "RECORDED IN WINDOWS" "$T/fine.text"
+check "fine: and above the rest, how much of the time it is" grep -q "^  part   recorded in [0-9]* windows\?: [0-9.]* % of" "$T/fine.text"
 is "fine: nothing is made of the gaps" "$(json '(d["conservation"]["violations"] == 0 and d["average_parallelism"] is None
 	and d["wall_ns"] == d["recording"]["recorded_ns"] and d["recording"]["recorded_ns"] < d["recording"]["whole_ns"] / 4
 	and d["work_ns"] <= 2.02 * d["wall_ns"]

@@ -163,6 +163,6 @@ ctl 1 optout on
 is "who has an account may" "$STATUS" 0
 asks 0 GET /v1/status
 is "the list is bounded" "$(json "(d['optouts']['count'], len(d['optouts']['users']), d['optouts']['error'])" <<<"$BODY")" "(1102, 100, '')"
-for p in "$A" "$A2" "$A3" "$O" "$O2"; do kill "$p"; done
+for p in "$A" "$A2" "$A3" "$O" "$O2"; do kill "$p" 2>/dev/null; done
 stop_graind
 is "ends properly" "$GRAIND_STATUS" 0

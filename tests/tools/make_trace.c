@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * make_trace OUT TASKS THREADS [CHUNKS]: writes the trace of an invented
+ * make_trace OUT TASKS THREADS [CHUNKS [LINE...]]: writes the trace of an invented
  * program: one parallel region, in it a dynamic loop of CHUNKS chunks (0), then
  * a single whose winner creates the root of a tree of TASKS tasks; each inner
  * task creates two children and waits for them. A simulated scheduler runs it on THREADS threads; runtime
@@ -302,9 +302,9 @@ static void describe(void)
 int main(int argc, char **argv)
 {
 	struct trace_writer_stats stats;
-	bool enough = argc == 4 || argc == 5;
+	bool enough = argc >= 4;
 	long task_limit = enough ? atol(argv[2]) : 0, thread_limit = enough ? atol(argv[3]) : 0,
-	     chunk_limit = argc == 5 ? atol(argv[4]) : 0;
+	     chunk_limit = argc >= 5 ? atol(argv[4]) : 0;
 
 	if (task_limit < 1 || task_limit > 100000000 || thread_limit < 1 || thread_limit > 256 ||
 	    chunk_limit < 0 || chunk_limit > 100000000) {
@@ -329,6 +329,8 @@ int main(int argc, char **argv)
 	need(trace_writer__create(AT_FDCWD, argv[1], NULL, &writer), argv[1]);
 	describe();
 	simulate();
+	for (int i = 5; i < argc; i++)
+		trace_writer__text(writer, argv[i]);
 	trace_writer__textf(writer, "@end reason=exit end_ns=%llu", (unsigned long long)threads[0].clock);
 	need(trace_writer__finish(writer, &stats), "finish");
 	printf("%u tasks, %llu events, %llu bytes, deepest stack %u\n", task_count,
