@@ -359,6 +359,44 @@ def clients():
         thread.join()
 
 
+def wishes(restart):
+    """Who is not to be recorded decides that, and nobody else; graind has no more rights than its unit gives."""
+    victim = program(ANN)
+    job = attach(ANN, victim)
+    status, answer = ask(ANN, "POST", "/v1/optout", {"on": True})
+    check("ann opts out, her recording ends", status == 200 and answer["opted_out"] and answer["stopped"] >= 1, (status, answer))
+    for body in {"on": False, "uid": ANN}, {"on": False, "user": "ann"}, {"off": ANN}:
+        status, answer = ask(BOB, "POST", "/v1/optout", body)
+        check("bob cannot decide it for her: %s" % json.dumps(body), status == 400, (status, answer))
+    ask(BOB, "POST", "/v1/optout?uid=%d" % ANN, {"on": False})
+
+    def tamper():
+        done = []
+        for attempt in (lambda: os.unlink("%s/optout/%d" % (STATE, ANN)), lambda: os.rename(STATE + "/optout", STATE + "/gone"),
+                        lambda: os.listdir(STATE + "/optout"), lambda: os.link("%s/optout/%d" % (STATE, ANN), "/tmp/.graind-%d" % os.getpid()),
+                        lambda: os.symlink("%d" % ANN, "%s/optout/0" % STATE), lambda: open("%s/optout/%d" % (STATE, ANN), "r+")):
+            try:
+                attempt()
+                done.append(True)
+            except OSError:
+                done.append(False)
+        return done
+    for user in BOB, ANN:
+        check("nor reach where it is kept (%d)" % user, not any(as_user(user, tamper)), as_user(user, tamper))
+    restart()
+    check("it holds after a restart, for root as well", ask(ANN, "GET", "/v1/optout")[1]["opted_out"] and
+          ask(0, "POST", "/v1/jobs", {"pid": victim})[0] == 403 and attach(ANN, victim) is None)
+    kept = os.stat("%s/optout/%d" % (STATE, ANN))
+    check("it is graind's own", (kept.st_uid, kept.st_mode & 0o777) == (64000, 0o600), kept)
+    check("what was recorded is hers still", ask(ANN, "GET", "/v1/jobs/%d/summary" % job)[0] == 200)
+    ask(ANN, "POST", "/v1/optout", {"on": False})
+    check("until she undoes it", attach(ANN, victim) is not None)
+    ask(BOB, "POST", "/v1/optout", {"on": True})
+    own = program(BOB)
+    check("bob's own wish is his", attach(BOB, own) is None and ask(ANN, "GET", "/v1/status")[1]["opted_out"] is False)
+    ask(BOB, "POST", "/v1/optout", {"on": False})
+
+
 def restart():
     print("restart", flush=True)
     sys.stdin.readline()
@@ -372,6 +410,7 @@ def main():
         reused_numbers()
         namespaces()
         forged(restart)
+        wishes(restart)
         clients()
         check("graind is as well as before", alive())
     finally:
