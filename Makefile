@@ -8,6 +8,7 @@
 # make check-shim-cycles  500 times attach --fast and detach of programs that run (as root)
 # make check-long  100 million tasks in a job of 32 MiB, counted to the last one (as root; some minutes)
 # make check-faults  graind killed 200 times, 1,000 processes within seconds, 200 at once (as root; some minutes)
+# make check-soak  graind for 20 minutes beside programs that come and go: it holds no more than at the begin (as root)
 # make bench      the cost of being measured, as a table (as root)
 # make bench-analysis  seconds and memory of the analysis of large traces, as a table
 # make bench-render    seconds and bytes of drawing large graphs, as a table
@@ -391,6 +392,9 @@ check-faults: export FULL := 1
 check-faults: test-programs
 	@tests/root/test_faults.sh $(B)
 
+check-soak: test-programs
+	@tests/root/test_soak.sh $(B) 1200
+
 check-long: test-programs
 	@tests/root/test_long_job.sh $(B) 100000000
 
@@ -452,6 +456,6 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all constructs deps sysroot demo check check-full check-vm check-shim-cycles check-long check-faults guest-programs bench bench-analysis bench-prometheus bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace fuzz-words fuzz-shim fuzz-policy fuzz-api sanitized
+.PHONY: all constructs deps sysroot demo check check-full check-vm check-shim-cycles check-long check-faults check-soak guest-programs bench bench-analysis bench-prometheus bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace fuzz-words fuzz-shim fuzz-policy fuzz-api sanitized
 
 -include $(shell find $(B) \( -path '$(B)/sysroot-*' -o -path '$(B)/vm' -o -path '$(B)/runtimes*' \) -prune -o -name '*.d' -type f -print 2>/dev/null)

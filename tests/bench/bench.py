@@ -11,7 +11,7 @@ usage: bench.py BUILD_DIRECTORY [--short] [--checks] [ROW...]
 --checks  "ok - "/"not ok - " lines instead of a table
 ROW       only these: fib1 fib2 task-libomp chunks chunks-libomp grains200 loss
           attaching uninvolved switches counters sampling fast attach-fast
-          beside analysis idle
+          beside ceiling daemon analysis idle
 
 Runs with and without probes alternate, a pair at a time, so that a machine
 that gets slower does so for both; the programs time their own task phase.
@@ -31,6 +31,8 @@ import sys
 import tempfile
 import time
 
+import ceiling_rows
+import daemon_rows
 import shim_rows
 
 args = sys.argv[1:]
@@ -478,11 +480,13 @@ def main():
             attempt("uninvolved", uninvolved)
             attempt("switches", switches)
             attempt("counters", counters)
-            for name, rows in ("fast", shim_rows.fast), ("attach-fast", shim_rows.attach_fast), ("beside", shim_rows.beside):
+            for name, rows in ("fast", shim_rows.fast), ("attach-fast", shim_rows.attach_fast), ("beside", shim_rows.beside), ("ceiling", ceiling_rows.ceiling):
                 # Not yet a check: with graind on the same two CPUs, grains of 20 us miss their target by a little.
                 if not CHECKS or name in ROWS:
                     attempt(name, lambda: rows(sys.modules[__name__]))
             attempt("sampling", lambda: sampling(graind))
+            for rows in (lambda m: daemon_rows.per_event(m, graind), daemon_rows.requests, daemon_rows.summary_of_100k):
+                attempt("daemon", lambda: rows(sys.modules[__name__]))
             attempt("idle", lambda: idle(graind))
     except (RuntimeError, OSError) as e:
         row("graind", "-", "", "-", False, str(e))

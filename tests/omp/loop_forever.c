@@ -3,7 +3,8 @@
  * loop_forever MILLISECONDS FILE: regions of 5, 6, ... 29, 5, ... tasks one
  * after another until the time is over or SIGTERM comes; then FILE holds a
  * line "START_NS END_NS TASKS" for each region. Its regions and tasks are in
- * the order and of the numbers that no probe can change.
+ * the order and of the numbers that no probe can change. After each it sleeps
+ * for LOOP_PAUSE_US of its environment, 300 microseconds by default.
  */
 #include "truth.h"
 
@@ -35,6 +36,8 @@ int main(int argc, char **argv)
 {
 	struct sigaction action = {.sa_handler = on_signal};
 	struct region_time *times;
+	const char *pause_us = getenv("LOOP_PAUSE_US");
+	long pause_ns = pause_us ? strtol(pause_us, NULL, 10) % 1000000 * 1000 : 300000;
 	unsigned long long until;
 	unsigned long created = 0, ran = 0, sum = 0;
 	size_t regions = 0;
@@ -51,7 +54,7 @@ int main(int argc, char **argv)
 	until = now_ns() + strtoull(argv[1], NULL, 10) * 1000000ull;
 	while (!stop && regions < MAX_REGIONS && now_ns() < until) {
 		struct region_time *r = &times[regions++];
-		struct timespec pause = {.tv_nsec = 300000};
+		struct timespec pause = {.tv_nsec = pause_ns};
 
 		r->tasks = 5 + (regions - 1) % 25;
 		r->start = now_ns();

@@ -23,9 +23,9 @@ NUMA_TESTS=(
 # The daemon and its users. They attach and detach often, which is slow with perf-event uprobes.
 SERVICE_TESTS=(
 	vm/test_service.sh
+	vm/test_clock.sh
 	root/test_run_attach.sh
 	root/test_daemon_api.sh
-	root/test_discovery.sh
 	root/test_shim.sh
 )
 # What shows within minutes that graind works there.

@@ -9,7 +9,7 @@ ldconfig
 libgvc6-config-update -c
 tests=$(sed -n 's/.*graind\.tests=\([^ ]*\).*/\1/p' /proc/cmdline)
 # Threads that spin would take the CPUs of the host from those that work.
-export FEW=1 OMP_WAIT_POLICY=passive
+export FEW=1 OMP_WAIT_POLICY=passive LOOP_PAUSE_US=20000
 for test in ${tests//,/ }; do
 	start=$(cut -d. -f1 /proc/uptime)
 	timeout -k 10 600 bash "tests/$test" build >"out/${test//\//_}.out" 2>&1 </dev/null

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""usage: faults_soak.py BUILD DIRECTORY SECONDS
+
+Programs come and go, are recorded in every way, reported on and forgotten. What graind holds between two rounds stays
+the same, and its memory with it; each round's counts are exact.
+"""
+import statistics
+import subprocess
+import sys
+import time
+
+from faults import Host, check
+
+build, directory, seconds = sys.argv[1], sys.argv[2], int(sys.argv[3])
+host = Host(build, directory)
+host.start()
+wrong, rounds, samples = [], 0, []
+
+
+def expect(what, good, *details):
+    if not good and len(wrong) < 5:
+        wrong.append((rounds, what) + details)
+
+
+def recorded(*argv):
+    p = host.grainctl("run", *argv)
+    job = p.stderr.strip().splitlines()[-1].split() if p.stderr else []
+    expect("run " + " ".join(map(str, argv)), p.returncode == 0 and job[:1] == ["job"], p.stderr[-200:])
+    return job[1] if job[:1] == ["job"] else None
+
+
+def one_round():
+    tasks = None
+    jobs = []
+    for how in (), ("--fast",), ("--counters", "page-faults"), ("--sample=199",):
+        job = recorded(*how, "--", host.omp("fib"), 16, 8)
+        s = host.summary(job) if job else None
+        if s:
+            tasks = tasks or s["grains"]["total"]
+            expect("%s: every task" % (how,), s["grains"]["total"] == tasks and s["events"]["lost"] == 0, s["grains"], s["events"])
+        jobs.append(job)
+    loop = host.popen(host.omp("loop_forever"), 600000, directory + "/times")
+    for how in (), ("--fast",):
+        p = host.grainctl("attach", *how, loop.pid)
+        expect("attach %s" % (how,), p.returncode == 0, p.stderr)
+        if p.returncode == 0:
+            jobs.append(p.stdout.split()[-1])
+            time.sleep(0.2)
+            host.grainctl("detach", jobs[-1])
+    # One that ends by a signal while it is recorded.
+    p = host.grainctl("attach", loop.pid)
+    loop.kill()
+    loop.communicate()
+    if p.returncode == 0:
+        jobs.append(p.stdout.split()[-1])
+    short = [host.popen(host.omp("fib"), 12, 4) for _ in range(10)]
+    for p in short:
+        p.communicate()
+    p = host.grainctl("report", jobs[0], "--format", "svg", "-o", directory + "/report.svg")
+    expect("report", p.returncode == 0, p.stderr)
+    subprocess.run(["curl", "-s", "--unix-socket", host.socket, "http://graind/metrics"], capture_output=True)
+    for _ in range(50):
+        if all(j["state"] in ("finished", "failed") for j in host.jobs().values()):
+            break
+        time.sleep(0.1)
+    for job in jobs:
+        if job:
+            p = host.grainctl("delete", job)
+            expect("delete", p.returncode == 0, p.stderr)
+
+
+start = time.monotonic()
+told = start
+terminal = sys.stderr.isatty()
+while time.monotonic() - start < seconds or rounds < 5:
+    one_round()
+    rounds += 1
+    # The first ones fill caches: plans, symbols, allocators.
+    if rounds == 3:
+        first = host.settled({"fds": 0, "bpf": 0, "threads": 0}, 2)
+    if rounds >= 3:
+        samples.append(host.settled(first, 5))
+    if terminal and time.monotonic() - told > 5:
+        told = time.monotonic()
+        print("\r%d of %d s, %d rounds, %d kB" % (told - start, seconds, rounds, samples[-1]["rss_kb"] if samples else 0),
+              end="", file=sys.stderr, flush=True)
+last = samples[-1]
+third = max(1, len(samples) // 3)
+early, late = (statistics.median(s["rss_kb"] for s in part) for part in (samples[:third], samples[-third:]))
+print("= %d rounds in %.0f s: %d to %d descriptors, %d to %d BPF objects, %d to %d threads, %d to %d mappings, %.0f to %.0f kB" % (
+    rounds, time.monotonic() - start, first["fds"], last["fds"], first["bpf"], last["bpf"], first["threads"], last["threads"],
+    first["maps"], last["maps"], early, late))
+check("each round is exact", not wrong, *wrong)
+for what in "fds", "bpf", "threads":
+    check("soak: %s stay as they are" % what, last[what] <= first[what], first, last)
+check("soak: mappings stay as they are", last["maps"] <= first["maps"] + 8, first, last)
+check("soak: memory stays as it is", late <= early * 1.05 + 512, early, late)
+check("soak: it ends cleanly", host.stop() == 0, host.tail())
