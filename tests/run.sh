@@ -67,7 +67,7 @@ export B said
 # neither time nor CPU use nor anything of the whole machine: two at a time, as each leaves half of the time idle by
 # itself, the longest first. The rest, and what is new, runs alone.
 paired=(matrix matrix_attached bodies matrix_versions hostile_user ompt shim_attach shim_matrix_libomp
-	shim_refusals metrics attach shim_rough real_programs shim_cycles retention fleet ompt_versions exact exact_private)
+	shim_refusals metrics attach shim_rough real_programs shim_cycles retention fleet report_directory ompt_versions exact exact_private)
 paired=("${paired[@]/%/.sh}")
 paired=("${paired[@]/#/root/test_}")
 together=() pairs=() alone=()

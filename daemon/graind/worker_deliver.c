@@ -64,12 +64,12 @@ static int copy_into(int directory, const char *name)
 /* Only the last directory is made. */
 static int open_directory(int at, const char *path)
 {
-	int fd;
+	int error = mkdirat(at, path, 0700) ? -errno : 0, fd = openat(at, path, DIRECTORY_FLAGS);
 
-	if (mkdirat(at, path, 0700) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
-		return -errno;
-	fd = openat(at, path, DIRECTORY_FLAGS);
-	return fd < 0 ? -errno : fd;
+	if (fd >= 0)
+		return fd;
+	/* It could not be made, so it is not there. */
+	return errno == ENOENT && error ? error : -errno;
 }
 
 static const char *advice(int error)

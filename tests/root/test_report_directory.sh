@@ -12,7 +12,7 @@ NOBODY=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 OTHER=(setpriv --reuid=64020 --regid=64020 --clear-groups)
 mkdir -m 755 run "$GRAIND_STATE_DIR"
 chown 64000 run "$GRAIND_STATE_DIR"
-mkdir -m 1777 shared
+mkdir -m 1777 shared locked
 mkdir -m 700 home
 chown 65534:65534 home
 export GRAIND_SOCKET=$T/run/graind.sock
@@ -28,7 +28,9 @@ reload()
 }
 settings "report-directory = \"$T/shared\""
 CAPS=+bpf,+perfmon,+sys_ptrace,+dac_read_search,+setuid,+setgid,+chown
-setpriv --reuid=64000 --regid=64000 --clear-groups --inh-caps="$CAPS" --ambient-caps="$CAPS" --bounding-set="-all,$CAPS" --no-new-privs \
+# As ProtectSystem=strict does, for one directory.
+unshare -m sh -c 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"' "$T/locked" \
+	setpriv --reuid=64000 --regid=64000 --clear-groups --inh-caps="$CAPS" --ambient-caps="$CAPS" --bounding-set="-all,$CAPS" --no-new-privs \
 	"$B/graind" --foreground --state-dir "$GRAIND_STATE_DIR" --socket "$GRAIND_SOCKET" >>"$T/graind.log" 2>&1 &
 GRAIND_PID=$!
 PIDS+=("$GRAIND_PID")
@@ -96,7 +98,11 @@ is "the job has its summary all the same" "$("$GRAINCTL" jobs --all --json | jso
 settings "report-directory = \"$T/run\""
 reload
 rank a.4
-is "where the user may not write" "$(grep -c "mpi-a.4: No such file or directory\|mpi-a.4: Permission denied" <<<"$NOTES") $(find run -name 'mpi*' | wc -l)" "1 0"
+is "where the user may not write" "$(grep -c "mpi-a.4: Permission denied; the user has to" <<<"$NOTES") $(find run -name 'mpi*' | wc -l)" "1 0"
+settings "report-directory = \"$T/locked/reports\""
+reload
+rank a.5
+is "where the service may not, and what to do" "$(grep -c "locked/reports: Read-only file system; if graind is run by systemd, name it in ReadWritePaths=" <<<"$NOTES") $(ls locked)" "1 "
 settings "report-directory = \"relative\""
 reload
 check "a relative path is refused" grep -q 'graind.conf:1: report-directory is a path that begins with /' graind.log
