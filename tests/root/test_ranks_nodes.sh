@@ -32,7 +32,8 @@ on() { nsenter -t "${node[$1]}" -u "${@:2}"; }
 is "two nodes" "$(on n1 hostname) $(on n2 hostname)" "n1 n2"
 for n in n1 n2; do
 	mkdir "state-$n"
-	on "$n" "$B/graind" --foreground --state-dir "$T/state-$n" --socket "$T/$n.sock" >>"$n.log" 2>&1 &
+	# Not by the function: what is ended at the end of the test is to be graind.
+	nsenter -t "${node[$n]}" -u "$B/graind" --foreground --state-dir "$T/state-$n" --socket "$T/$n.sock" >>"$n.log" 2>&1 &
 	PIDS+=("$!")
 	for i in $(seq 100); do "$GRAINCTL" --socket "$T/$n.sock" status >/dev/null 2>&1 && break; sleep 0.05; done
 done
