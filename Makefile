@@ -21,7 +21,7 @@
 # make lint       formatting, warnings of clang, folder dependencies
 # make ARCH=arm64 sysroot, make ARCH=arm64  builds for arm64 on another machine, into build/arm64
 # make install, uninstall, deb   see systemd/install.mk
-# V=1 shows the commands. SAN=1 builds with ASan and UBSan into build/san.
+# V=1 shows the commands. SAN=1 builds with ASan and UBSan into build/san, SAN=thread with TSan into build/tsan.
 
 # The one list of packages: what building needs, and what the tests need on top.
 BUILD_PACKAGES := gcc g++ clang llvm make pkg-config bpftool libbpf-dev libelf-dev libdw-dev \
@@ -71,6 +71,11 @@ B := build/san
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 OPT := -O1
 DEBUG := -g1
+else ifeq ($(SAN),thread)
+B := build/tsan
+SANFLAGS := -fsanitize=thread -fno-omit-frame-pointer
+OPT := -O1
+DEBUG := -g1
 else
 B := build$(if $(TRIPLET),/$(ARCH))
 SANFLAGS :=
@@ -82,7 +87,7 @@ PKGS := libelf libdw capstone libzstd zlib libdeflate libmicrohttpd libcurl libc
 CPPFLAGS += -D_GNU_SOURCE -I. -I$(B) $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
 CFLAGS += -std=gnu11 $(OPT) $(DEBUG) -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wformat=2 -fstack-protector-strong -fPIE $(SANFLAGS)
-ifneq ($(SAN),1)
+ifeq ($(SAN),)
 CPPFLAGS += -D_FORTIFY_SOURCE=2
 endif
 LDFLAGS += -pie -Wl,-z,relro,-z,now $(SANFLAGS) $(CROSS_LIBS)

@@ -7,6 +7,7 @@
 #define GRAIND_SHIM_GOMP_H
 
 #include "bpf/ring_abi.h"
+#include "runtime-shim/hand_over.h"
 #include "runtime-shim/runtimes.h"
 
 /* No header declares what compilers call. */

@@ -125,6 +125,6 @@ EXPORT void GOMP_parallel_end(void)
 		SHIM_EVENT(local, SHIM_WAIT_BEGIN, 0, RING_WAIT_REGION_END);
 	real_GOMP_parallel_end();
 	if (local)
-		gomp__end_region(local);
+		gomp__end_region(&open->region, local);
 	free(open);
 }

@@ -78,9 +78,12 @@ static void body(void *block)
 	struct head *head = block;
 	struct shim_local *local = shim__here();
 	struct taskloop *loop = open_loop;
-	bool at_once = loop && loop == head->loop && loop->at_once;
-	void *payload = (char *)block + head->payload;
+	void *payload;
+	bool at_once;
 
+	TAKE_OVER(block);
+	at_once = loop && loop == head->loop && loop->at_once;
+	payload = (char *)block + head->payload;
 	memcpy(payload, head->words, sizeof(head->words));
 	gomp__taskloop_waits();
 	/* What was begun in a recording that is over is not continued in another. */

@@ -47,6 +47,7 @@ void gomp__fill(const struct call *call, void *to)
 		call->copy(payload, call->data);
 	else if (call->size)
 		memcpy(payload, call->data, (size_t)call->size);
+	HAND_OVER(to);
 }
 
 static void copy(void *to, void *from)
@@ -99,10 +100,12 @@ static void run_at_once(struct shim_local *local, struct call *call, void *paylo
 static void body(void *block)
 {
 	const struct head *head = block;
-	void *payload = (char *)block + head->payload;
 	struct shim_local *local = shim__here();
+	void *payload;
 	bool children;
 
+	TAKE_OVER(block);
+	payload = (char *)block + head->payload;
 	gomp__taskloop_waits();
 	if (UNLIKELY(!local)) {
 		head->body(payload);

@@ -20,7 +20,7 @@ struct region {
 struct shim_local *gomp__begin_region(struct region *region, const struct binding *to, body_fn fn, void *data,
 				      unsigned threads, const void *caller);
 /* All members have come to the end. */
-void gomp__end_region(struct shim_local *local);
+void gomp__end_region(const struct region *region, struct shim_local *local);
 /* The loop or the sections that the region consists of. */
 void gomp__put_region_loop(uint32_t schedule, long start, long end, long step, long chunk);
 void gomp__put_region_sections(const void *caller, unsigned count);

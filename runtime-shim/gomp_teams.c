@@ -22,9 +22,11 @@ void gomp__member(void *argument)
 	const struct region *region = argument;
 	struct shim_local *local = shim__here();
 
+	TAKE_OVER(region);
 	if (local)
 		gomp__begin_member(local, region, runtime__ask(region->runtime, RUNTIME_THREAD_NUMBER));
 	region->fn(region->data);
+	HAND_OVER(region);
 	if (local)
 		SHIM_EVENT(local, SHIM_WAIT_BEGIN, 0, RING_WAIT_REGION_END);
 }
@@ -42,11 +44,13 @@ struct shim_local *gomp__begin_region(struct region *region, const struct bindin
 	outermost = runtime__ask(to->runtime, RUNTIME_LEVEL) ? 0 : RING_REGION_OUTERMOST;
 	SHIM_EVENT2(local, SHIM_REGION_BEGIN, shim__site(caller, SHIM_SITE_PARALLEL), 0,
 		    (threads & RING_REGION_THREADS) | outermost, (uint64_t)(uintptr_t)fn);
+	HAND_OVER(region);
 	return local;
 }
 
-void gomp__end_region(struct shim_local *local)
+void gomp__end_region(const struct region *region, struct shim_local *local)
 {
+	TAKE_OVER(region);
 	SHIM_EVENT(local, SHIM_WAIT_END, 0, RING_WAIT_REGION_END);
 	SHIM_EVENT(local, SHIM_REGION_END, 0, 0);
 }
@@ -62,7 +66,7 @@ EXPORT void GOMP_parallel(body_fn fn, void *data, unsigned threads, unsigned fla
 		return;
 	}
 	real_GOMP_parallel(gomp__member, &region, threads, flags);
-	gomp__end_region(local);
+	gomp__end_region(&region, local);
 }
 
 EXPORT unsigned GOMP_parallel_reductions(body_fn fn, void *data, unsigned threads, unsigned flags)
@@ -75,7 +79,7 @@ EXPORT unsigned GOMP_parallel_reductions(body_fn fn, void *data, unsigned thread
 		return real_GOMP_parallel_reductions(fn, data, threads, flags);
 	region.reductions = *(void **)data;
 	threads = real_GOMP_parallel_reductions(gomp__member, &region, threads, flags);
-	gomp__end_region(local);
+	gomp__end_region(&region, local);
 	return threads;
 }
 
@@ -115,7 +119,7 @@ void gomp__put_region_sections(const void *caller, unsigned count)
 		gomp__put_region_loop(schedule, start, end_, step, chunk);                                   \
 		real_GOMP_parallel_loop_##name(gomp__member, &region, threads, start, end_, step, chunk,     \
 					       flags);                                                       \
-		gomp__end_region(local);                                                                     \
+		gomp__end_region(&region, local);                                                            \
 	}
 
 PARALLEL_LOOP(static, RING_LOOP_STATIC)
@@ -139,7 +143,7 @@ PARALLEL_LOOP(nonmonotonic_guided, RING_LOOP_GUIDED | RING_LOOP_NONMONOTONIC)
 		}                                                                                            \
 		gomp__put_region_loop(RING_LOOP_RUNTIME | (bits), start, end_, step, 0);                     \
 		real_GOMP_parallel_loop_##name(gomp__member, &region, threads, start, end_, step, flags);    \
-		gomp__end_region(local);                                                                     \
+		gomp__end_region(&region, local);                                                            \
 	}
 
 PARALLEL_RUNTIME_LOOP(runtime, 0)
@@ -158,7 +162,7 @@ EXPORT void GOMP_parallel_sections(body_fn fn, void *data, unsigned threads, uns
 	}
 	gomp__put_region_sections(CALLER, count);
 	real_GOMP_parallel_sections(gomp__member, &region, threads, count, flags);
-	gomp__end_region(local);
+	gomp__end_region(&region, local);
 }
 
 /* A league on the host: its teams take turns on the thread. */

@@ -26,13 +26,19 @@ struct kmpc_head *kmpc__head_of(const struct kmpc_task *task)
 static int32_t body(int32_t thread, void *task)
 {
 	struct kmpc_head *head = (struct kmpc_head *)((struct kmpc_task *)task)->shareds - 1;
-	struct shim_local *local = head->key ? shim__here() : NULL;
-	bool at_once = local && kmpc__begins_at_once(local, head->key);
+	struct shim_local *local;
+	kmpc_routine routine;
+	bool at_once;
 	int32_t result;
 
+	TAKE_OVER(head);
+	local = head->key ? shim__here() : NULL;
+	at_once = local && kmpc__begins_at_once(local, head->key);
 	if (local)
 		kmpc__begin_body(local, head->key);
-	result = head->routine(thread, task);
+	routine = head->routine;
+	HAND_OVER(head);
+	result = routine(thread, task);
 	if (!local)
 		return result;
 	kmpc__settle(local);
@@ -57,6 +63,7 @@ EXPORT struct kmpc_task *__kmpc_omp_task_alloc(struct kmpc_location *loc, int32_
 	task = real___kmpc_omp_task_alloc(loc, thread, flags, size + sizeof(*head), shared ? shared : 8,
 					  body);
 	head = kmpc__head_of(task);
+	TAKE_OVER(head);
 	head->routine = routine;
 	head->key = 0;
 	head->arg = (flags & KMPC_TASK_PRIORITY ? RING_TASK_PRIORITY : 0) |
@@ -70,6 +77,7 @@ static void put_next_part(struct shim_local *local, struct kmpc_call *call)
 	call->key = call->head->key;
 	SHIM_EVENT1(local, SHIM_TASK_CREATE, shim__site(call->caller, SHIM_SITE_TASK), SHIM_TASK_KEYED,
 		    call->key);
+	HAND_OVER(call->head);
 }
 
 #define CREATE(name, parameters, arguments, ...)                                                             \

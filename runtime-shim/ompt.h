@@ -111,6 +111,17 @@ struct ompt_start_tool_result {
 #define REGION_IS_OF_TEAM 4u /* the runtime's own, of a team of a league: not told */
 #define REGION_IS_ALONE 8u   /* of one thread: nobody waits at its end */
 
+/* The word that libomp keeps for the tool: threads of a region read it while its member 0 adds to it. */
+static inline uint64_t ompt__word(const union ompt_data *data)
+{
+	return __atomic_load_n(&data->value, __ATOMIC_RELAXED);
+}
+
+static inline void ompt__keep(union ompt_data *data, uint64_t word)
+{
+	__atomic_store_n(&data->value, word, __ATOMIC_RELAXED);
+}
+
 /* The runtime whose tool this library is: the start of its code; NULL: of none. */
 extern const void *ompt_runtime;
 

@@ -64,6 +64,7 @@ static uint64_t name(struct kmpc_head *head, uint64_t key)
 	if (!head)
 		return key << TASK_KEY_SHIFT;
 	head->key = key;
+	HAND_OVER(head);
 	return key << TASK_KEY_SHIFT | TASK_BY_ITSELF;
 }
 
@@ -81,7 +82,7 @@ static void created_by_taskloop(struct shim_local *local, union ompt_data *data,
 	if (task && !loop && !head && is_of_runtime(task->routine))
 		arg |= RING_TASK_SPLIT;
 	key = put_creation(local, loop ? loop->caller : caller, SHIM_SITE_TASKLOOP, arg);
-	data->value = name(head, key);
+	ompt__keep(data, name(head, key));
 	kmpc_thread.pending = key;
 	if (loop)
 		SHIM_EVENT2(local, SHIM_TASK_BOUNDS, 0, 0,
@@ -107,7 +108,7 @@ static void on_create(union ompt_data *parent, const struct ompt_frame *frame, u
 	if (UNLIKELY(call->head))
 		arg |= (uint32_t)call->head->arg;
 	call->key = put_creation(local, call->caller, SHIM_SITE_TASK, arg);
-	data->value = name(call->head, call->key) | call->flags;
+	ompt__keep(data, name(call->head, call->key) | call->flags);
 }
 
 static uint32_t depend_kind(int kind)
@@ -136,7 +137,7 @@ static void on_dependences(union ompt_data *data, const struct ompt_dependence *
 {
 	struct shim_local *local = shim__here();
 
-	if (!local || !data->value)
+	if (!local || !ompt__word(data))
 		return;
 	for (int i = 0; i < count; i++) {
 		uint32_t kind = depend_kind(list[i].kind);
@@ -170,22 +171,22 @@ bool kmpc__begins_at_once(struct shim_local *local, uint64_t key)
 
 static void begin(struct shim_local *local, union ompt_data *data)
 {
-	uint64_t key = data->value >> TASK_KEY_SHIFT;
+	uint64_t key = ompt__word(data) >> TASK_KEY_SHIFT;
 
-	data->value |= TASK_BEGUN;
+	ompt__keep(data, ompt__word(data) | TASK_BEGUN);
 	if (UNLIKELY(kmpc__begins_at_once(local, key)))
-		data->value |= TASK_AT_ONCE;
+		ompt__keep(data, ompt__word(data) | TASK_AT_ONCE);
 	kmpc__begin_body(local, key);
 }
 
 /* One that is discarded ends without having begun. */
 static void end(struct shim_local *local, const union ompt_data *data)
 {
-	if (!(data->value & TASK_BEGUN))
+	if (!(ompt__word(data) & TASK_BEGUN))
 		return;
 	kmpc__settle(local);
 	SHIM_EVENT(local, SHIM_TASK_END, 0, 0);
-	if (UNLIKELY(data->value & TASK_AT_ONCE))
+	if (UNLIKELY(ompt__word(data) & TASK_AT_ONCE))
 		SHIM_EVENT(local, SHIM_TASK_CREATE_END, 0, 0);
 }
 
@@ -204,13 +205,13 @@ static void on_schedule(union ompt_data *prior, int status, union ompt_data *nex
 		break;
 	case OMPT_TASK_YIELD:
 	case OMPT_TASK_SWITCH:
-		if (next && next->value && !(next->value & (TASK_BEGUN | TASK_BY_ITSELF)))
+		if (next && ompt__word(next) && !(ompt__word(next) & (TASK_BEGUN | TASK_BY_ITSELF)))
 			begin(local, next);
 		break;
 	case OMPT_TASK_EARLY_FULFILL:
 	case OMPT_TASK_LATE_FULFILL:
-		if (prior && prior->value)
-			SHIM_EVENT1(local, SHIM_TASK_FULFILL, 0, 0, prior->value >> TASK_KEY_SHIFT);
+		if (prior && ompt__word(prior))
+			SHIM_EVENT1(local, SHIM_TASK_FULFILL, 0, 0, ompt__word(prior) >> TASK_KEY_SHIFT);
 		break;
 	default:
 		break;

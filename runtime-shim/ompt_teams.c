@@ -31,7 +31,7 @@ static bool is_of_team(uint32_t flags)
 	struct task_info info;
 
 	return flags & OMPT_PARALLEL_TEAM && get_info(&info) && info.region &&
-	       info.region->value & REGION_IS_LEAGUE;
+	       ompt__word(info.region) & REGION_IS_LEAGUE;
 }
 
 static void on_parallel_begin(union ompt_data *task, const struct ompt_frame *frame, union ompt_data *region,
@@ -42,16 +42,16 @@ static void on_parallel_begin(union ompt_data *task, const struct ompt_frame *fr
 	const void *caller = kmpc_thread.region;
 
 	(void)task, (void)frame;
-	region->value = 0;
+	ompt__keep(region, 0);
 	kmpc_thread.region = NULL;
 	if (!local)
 		return;
 	kmpc__settle(local);
 	if (is_of_team((uint32_t)flags)) {
-		region->value = REGION_IS_OF_TEAM;
+		ompt__keep(region, REGION_IS_OF_TEAM);
 		return;
 	}
-	region->value = next_team() | (league ? REGION_IS_LEAGUE : 0);
+	ompt__keep(region, next_team() | (league ? REGION_IS_LEAGUE : 0));
 	SHIM_EVENT2(local, SHIM_REGION_BEGIN,
 		    shim__site(caller ? caller : ompt__site(code),
 			       league ? SHIM_SITE_TEAMS : SHIM_SITE_PARALLEL),
@@ -63,11 +63,11 @@ static void on_parallel_end(union ompt_data *region, union ompt_data *task, int 
 	struct shim_local *local = shim__here();
 
 	(void)task, (void)flags, (void)code;
-	if (!local || !region->value || region->value & REGION_IS_OF_TEAM)
+	if (!local || !ompt__word(region) || ompt__word(region) & REGION_IS_OF_TEAM)
 		return;
 	kmpc__settle(local);
 	/* Alone it does not wait. */
-	if (!(region->value & REGION_WAITS))
+	if (!(ompt__word(region) & REGION_WAITS))
 		SHIM_EVENT(local, SHIM_WAIT_BEGIN, 0, RING_WAIT_REGION_END);
 	SHIM_EVENT(local, SHIM_WAIT_END, 0, RING_WAIT_REGION_END);
 	SHIM_EVENT(local, SHIM_REGION_END, 0, 0);
@@ -80,14 +80,15 @@ static void on_implicit_task(int endpoint, union ompt_data *region, union ompt_d
 
 	(void)task, (void)flags;
 	/* Where it ends is told by where it waits. */
-	if (endpoint != OMPT_BEGIN || !region || !region->value || region->value & REGION_IS_OF_TEAM)
+	if (endpoint != OMPT_BEGIN || !region || !ompt__word(region) ||
+	    ompt__word(region) & REGION_IS_OF_TEAM)
 		return;
 	local = shim__here();
 	if (!local)
 		return;
-	if (size == 1 && !(region->value & REGION_IS_LEAGUE))
-		region->value |= REGION_IS_ALONE;
-	SHIM_EVENT2(local, SHIM_MEMBER_BEGIN, 0, 0, region->value & ~UINT64_C(63), number);
+	if (size == 1 && !(ompt__word(region) & REGION_IS_LEAGUE))
+		ompt__keep(region, ompt__word(region) | REGION_IS_ALONE);
+	SHIM_EVENT2(local, SHIM_MEMBER_BEGIN, 0, 0, ompt__word(region) & ~UINT64_C(63), number);
 }
 
 /* Whether this is the wait at the end of the innermost region: its code is over. *first: and the thread its
@@ -96,10 +97,10 @@ static bool is_last_wait(const union ompt_data *region, bool *first)
 {
 	struct task_info info;
 
-	if ((region && region->value & REGION_IS_ALONE) || !get_info(&info))
+	if ((region && ompt__word(region) & REGION_IS_ALONE) || !get_info(&info))
 		return false;
 	*first = info.number == 0;
-	if (region && region->value & REGION_IS_LEAGUE)
+	if (region && ompt__word(region) & REGION_IS_LEAGUE)
 		return true;
 	return !info.frame->exit_frame.pointer && !(info.flags & OMPT_TASK_INITIAL);
 }
@@ -116,8 +117,8 @@ static void barrier(struct shim_local *local, int kind, int endpoint, union ompt
 	if (is_last_wait(region, &first)) {
 		if (endpoint == OMPT_END)
 			return;
-		if (region && region->value && first)
-			region->value |= REGION_WAITS;
+		if (region && ompt__word(region) && first)
+			ompt__keep(region, ompt__word(region) | REGION_WAITS);
 		SHIM_EVENT(local, SHIM_WAIT_BEGIN, 0, RING_WAIT_REGION_END);
 		return;
 	}

@@ -60,7 +60,8 @@ static void measure_cost(const struct shim_local *local)
 		took = shim__ticks() - before;
 	}
 	/* The process may have moved in between. */
-	local->header->event_ticks = took < UINT32_MAX ? (uint32_t)took : UINT32_MAX;
+	__atomic_store_n(&local->header->event_ticks, took < UINT32_MAX ? (uint32_t)took : UINT32_MAX,
+			 __ATOMIC_RELAXED);
 }
 
 static void tell_over(void)
@@ -124,7 +125,7 @@ struct shim_local *shim__join(void)
 	local->joined =
 		shim_process.joined + __atomic_fetch_add(&header->generations, 1, __ATOMIC_RELAXED) + 1;
 	local->fresh = true;
-	if (!header->event_ticks)
+	if (!__atomic_load_n(&header->event_ticks, __ATOMIC_RELAXED))
 		measure_cost(local);
 	shim_local = local;
 	shim_process.keep(local);

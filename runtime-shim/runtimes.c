@@ -13,10 +13,13 @@ static const struct runtime *runtimes;
 
 static int close_handle(void *handle)
 {
-	static int (*real)(void *);
+	static int (*known)(void *);
+	int (*real)(void *) = __atomic_load_n(&known, __ATOMIC_RELAXED);
 
-	if (!real)
+	if (!real) {
 		real = (int (*)(void *))(uintptr_t)dlsym(RTLD_NEXT, "dlclose");
+		__atomic_store_n(&known, real, __ATOMIC_RELAXED);
+	}
 	return real ? real(handle) : 0;
 }
 
@@ -181,35 +184,26 @@ static _Noreturn void give_up(const char *name)
 	abort();
 }
 
-/* Calls of the object itself are what this is made for, so nobody else reads it meanwhile but to the same
- * end. */
-static void direct(struct binding *binding, const char *name, const void *caller, uint32_t generation)
-{
-	void *function = find(name, caller);
-
-	if (!function)
-		give_up(name);
-	binding->function = function;
-	binding->runtime = runtime_of(function);
-	__atomic_store_n(&binding->recorded, binding->runtime->recorded, __ATOMIC_RELAXED);
-	__atomic_store_n(&binding->generation, generation, __ATOMIC_RELEASE);
-}
-
 /* No lock is held here: the loader's functions take theirs, and run code of others that may call again. */
 const struct binding *runtime__bind_anew(struct binding **bindings, const char *name, const void *caller)
 {
 	uint32_t generation = __atomic_load_n(&runtime_generation, __ATOMIC_ACQUIRE);
 	struct binding *binding;
 	struct span span;
+	void *function;
 
 	for (binding = __atomic_load_n(bindings, __ATOMIC_ACQUIRE); binding; binding = binding->next)
 		if (runtime__binds(binding, caller))
 			return binding;
 	span = span_of(caller);
+	function = find(name, caller);
+	if (!function)
+		give_up(name);
+	/* Others may be using it: nothing of it changes but how long it is true. */
 	for (binding = __atomic_load_n(bindings, __ATOMIC_ACQUIRE); binding; binding = binding->next) {
-		if (binding->low != span.low || binding->size != span.size)
+		if (binding->low != span.low || binding->size != span.size || binding->function != function)
 			continue;
-		direct(binding, name, caller, generation);
+		__atomic_store_n(&binding->generation, generation, __ATOMIC_RELEASE);
 		return binding;
 	}
 	binding = calloc(1, sizeof(*binding));
@@ -217,7 +211,10 @@ const struct binding *runtime__bind_anew(struct binding **bindings, const char *
 		give_up(name);
 	binding->low = span.low;
 	binding->size = span.size;
-	direct(binding, name, caller, generation);
+	binding->function = function;
+	binding->runtime = runtime_of(function);
+	binding->recorded = binding->runtime->recorded;
+	binding->generation = generation;
 	binding->next = __atomic_load_n(bindings, __ATOMIC_RELAXED);
 	while (!__atomic_compare_exchange_n(bindings, &binding->next, binding, true, __ATOMIC_RELEASE,
 					    __ATOMIC_RELAXED))

@@ -27,7 +27,7 @@ struct runtime {
 	int (*ask[RUNTIME_QUESTIONS])(void);
 };
 
-/* Where the calls of one function go that come from one object. */
+/* Where the calls of one function go that come from one object. Nothing but `generation` changes. */
 struct binding {
 	struct binding *next;
 	uintptr_t low, size; /* the object's addresses */
@@ -64,7 +64,7 @@ static inline const struct binding *runtime__bind(struct binding **bindings, con
 /* As shim__here(), for a call that goes there. */
 static inline struct shim_local *runtime__here(const struct binding *binding)
 {
-	return LIKELY(__atomic_load_n(&binding->recorded, __ATOMIC_RELAXED)) ? shim__here() : NULL;
+	return LIKELY(binding->recorded) ? shim__here() : NULL;
 }
 
 static inline unsigned runtime__ask(const struct runtime *runtime, enum runtime_question question)
