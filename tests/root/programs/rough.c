@@ -6,6 +6,7 @@
  *   signals   a signal every 200 us, whose handler jumps out of the half of them
  *   threads   300 threads that come and go, AT_ONCE of them at a time, each with regions of its own
  *   cancel    threads that are cancelled while they run regions
+ *   fork      children that run regions, of a process one of whose threads does
  *   exit      a task ends the program
  *   exec      a task executes the program anew, as `plain`
  *   plain     tasks
@@ -18,11 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define ROUNDS 200
 #define TASKS 50
 #define WAVES 30
+#define CHILDREN 8
 #define THREADS 300
 #define AT_ONCE_MAX 10
 
@@ -172,6 +175,26 @@ static int cancel(void)
 	return says("cancel", right);
 }
 
+static int forks(void)
+{
+	pthread_t thread;
+	int right = 1;
+
+	if (pthread_create(&thread, NULL, until_cancelled, NULL))
+		return says("fork", 0);
+	for (int i = 0; i < CHILDREN; i++) {
+		int status = -1;
+		pid_t child = fork();
+
+		if (!child)
+			_exit(work(2) == 2 * TASKS ? 0 : 1);
+		right &= child > 0 && waitpid(child, &status, 0) == child && status == 0;
+	}
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+	return says("fork", right);
+}
+
 /* ---- the end ---- */
 
 static void in_a_task(void (*what)(void))
@@ -210,6 +233,8 @@ int main(int argc, char **argv)
 		return threads(argc > 2 ? atoi(argv[2]) : AT_ONCE_MAX);
 	if (!strcmp(mode, "cancel"))
 		return cancel();
+	if (!strcmp(mode, "fork"))
+		return forks();
 	if (!strcmp(mode, "exit"))
 		in_a_task(leave);
 	if (!strcmp(mode, "exec"))
