@@ -67,10 +67,11 @@ export B said
 # neither time nor CPU use nor anything of the whole machine: two at a time, as each leaves half of the time idle by
 # itself, the longest first. The rest, and what is new, runs alone.
 paired=(matrix matrix_attached bodies matrix_versions hostile_user ompt shim_attach shim_matrix_libomp
-	shim_refusals metrics attach shim_rough real_programs shim_cycles retention fleet report_directory ompt_versions exact exact_private)
+	shim_refusals metrics attach shim_rough real_programs shim_cycles retention fleet report_directory ompt_versions exact dashboards
+	exact_private shim_runtimes compare)
 paired=("${paired[@]/%/.sh}")
 paired=("${paired[@]/#/root/test_}")
-together=() pairs=() alone=()
+together=() waiting=() pairs=() alone=()
 for t in "${paired[@]}"; do
 	wanted "$t" && pairs+=("$t")
 done
@@ -80,30 +81,33 @@ for t in tests/unit/test_*.c tests/cli/test_*.sh tests/root/test_*.sh tests/page
 	wanted "$t" || continue
 	case " ${paired[*]} " in *" $t "*) continue ;; esac
 	case $t in
-	# Two mostly wait, one takes longest.
-	root/test_attach_perf.sh | root/test_render_worker.sh | cli/test_sanitizers.sh) together=("$t" "${together[@]}") ;;
+	# These mostly wait, for the kernel and for what is too slow: one after the other, beside the others.
+	root/test_attach_perf.sh | root/test_render_worker.sh) waiting+=("$t") ;;
+	# Takes longest.
+	cli/test_sanitizers.sh) together=("$t" "${together[@]}") ;;
 	root/* | page/test_speed.py) alone+=("$t") ;;
 	*) together+=("$t") ;;
 	esac
 done
-# at_once NUMBER TEST...
-at_once()
+# begin NUMBER TEST...: in the background, so many at a time.
+begin() { [ $# -gt 1 ] && printf '%s\0' "${@:2}" | xargs -0 -n 1 -P "$1" bash -c 'execute_one "$1"' bash & }
+# finish TEST...: waits for what has begun and shows it.
+finish()
 {
-	local number=$1
-	shift
-	[ $# -gt 0 ] || return
-	printf '%s\0' "$@" | xargs -0 -n 1 -P "$number" bash -c 'execute_one "$1"' bash &
-	for t in "$@"; do
+	for t; do
 		until [ -e "$said/${t//\//_}.status" ]; do sleep 0.1; done
 		show "$t"
 	done
-	wait
 }
 # The guest's disk is made meanwhile.
 [[ " ${alone[*]} " == *" root/test_guest.sh "* ]] && [ "$(id -u)" -eq 0 ] && nice -n 10 tests/vm/image.sh "$B" amd64 >/dev/null 2>&1 &
 run lint tests/lint.sh "$B"
-at_once $(($(nproc) + 1)) "${together[@]}"
-at_once 2 "${pairs[@]}"
+begin 1 "${waiting[@]}"
+begin $(($(nproc) + 1)) "${together[@]}"
+finish "${together[@]}" "${waiting[@]}"
+begin 2 "${pairs[@]}"
+finish "${pairs[@]}"
+wait
 for t in "${alone[@]}"; do
 	command_of "$t"
 	run "$t" "${command[@]}"

@@ -70,3 +70,11 @@ wait_gone()
 	done
 	if [ -z "$left" ]; then ok "$1"; else not_ok "$1" "$left"; fi
 }
+
+# free_ports NUMBER: so many of 127.0.0.1, in one line.
+free_ports()
+{
+	python3 -c 'import socket, sys
+s = [socket.create_server(("127.0.0.1", 0)) for _ in range(int(sys.argv[1]))]
+print(*(x.getsockname()[1] for x in s))' "$1"
+}

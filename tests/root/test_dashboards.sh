@@ -7,9 +7,7 @@
 . "$(dirname "$0")/root_lib.sh"
 command -v prometheus >/dev/null || { skip "rules and dashboards in Prometheus" "no prometheus: run 'make deps'"; exit 0; }
 
-read -r GRAIND_PORT PROMETHEUS_PORT < <(python3 -c 'import socket
-s = [socket.create_server(("127.0.0.1", 0)) for _ in "12"]
-print(*(x.getsockname()[1] for x in s))')
+read -r GRAIND_PORT PROMETHEUS_PORT < <(free_ports 2)
 mkdir -p "$GRAIND_STATE_DIR"
 "$B/graind" --foreground --state-dir "$GRAIND_STATE_DIR" --socket "$GRAIND_SOCKET" --metrics "127.0.0.1:$GRAIND_PORT" >"$T/graind.log" 2>&1 &
 PIDS+=($!)

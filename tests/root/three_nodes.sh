@@ -1,14 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Sourced after root_lib.sh: three graind on machines that differ in their network, and the real Prometheus.
 
-# free_ports NUMBER: so many of 127.0.0.1, in one line.
-free_ports()
-{
-	python3 -c 'import socket, sys
-s = [socket.create_server(("127.0.0.1", 0)) for _ in range(int(sys.argv[1]))]
-print(*(x.getsockname()[1] for x in s))' "$1"
-}
-
 NETS=()
 remove_nets() { for n in "${NETS[@]}"; do ip netns delete "$n" 2>/dev/null; done; }
 # start_nodes WHAT PREFIX SUBNET PORT: each node in a network namespace PREFIX…, its metrics at SUBNET.1.2:9464 to
