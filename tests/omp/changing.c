@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 		spin(100 * arg[3]);
 	}
 	took = now_ns() - start;
-	printf("{\"program\":\"changing\",\"tasks\":%ld,\"correct\":%s,\"threads\":%d,\"phase_ns\":%llu}\n", tasks,
-	       ran == tasks ? "true" : "false", omp_get_max_threads(), took);
+	printf("{\"program\":\"changing\",\"tasks\":%ld,\"correct\":%s,\"threads\":%d,\"phase_ns\":%llu}\n",
+	       tasks, ran == tasks ? "true" : "false", omp_get_max_threads(), took);
 	return ran != tasks;
 }
