@@ -5,7 +5,8 @@
 # make check      all tests that this machine can run (as root: all of them)
 # make check-vm   the tests in real guests under QEMU: other kernels, arm64, four NUMA nodes (as root)
 # make check-full what check does with every construct on every version of the runtimes (an hour)
-# make check-shim-cycles  500 times attach --fast and detach of programs that run (as root)
+# make check-shim-cycles  500 times attach --fast and detach of programs that run (as root); WITH=address: of the library
+#                 built with ASan and UBSan
 # make check-long  100 million tasks in a job of 32 MiB, counted to the last one (as root; some minutes)
 # make check-faults  graind killed 200 times, 1,000 processes within seconds, 200 at once (as root; some minutes)
 # make check-soak  graind for 20 minutes beside programs that come and go: it holds no more than at the begin (as root)
@@ -380,7 +381,7 @@ check check-full:
 	@tests/run.sh $(B)
 
 check-shim-cycles: test-programs
-	@tests/root/test_shim_cycles.sh $(B) 500
+	@tests/root/test_shim_cycles.sh $(B) 500 $(WITH)
 
 # GUESTS: some of them only. With few tests: tests/vm/run.sh build --short
 check-vm:

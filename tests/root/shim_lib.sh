@@ -29,9 +29,20 @@ sanitized_shim()
 		return 1
 	fi
 	runtime=$(gcc -print-file-name="lib${1:0:1}san.so")
-	# In a program that runs already it is to be there, and awake.
+	# In a program that runs already it is to be there, awake, and without the thread of its own, on which nothing of
+	# the program's can run.
 	[ "$1" = address ] && preloaded=$runtime || preloaded="$runtime $T/awake.so"
-	echo | gcc -x c -shared -fPIC -fsanitize=thread -o "$T/awake.so" - || return 1
+	gcc -x c -shared -fPIC -fsanitize=thread -o "$T/awake.so" - <<-EOF || return 1
+		#include <pthread.h>
+		#include <sanitizer/common_interface_defs.h>
+		static void *nothing(void *unused) { return unused; }
+		static __attribute__((constructor)) void wake(void)
+		{
+			pthread_t thread;
+			if (!pthread_create(&thread, 0, nothing, 0)) pthread_join(thread, 0);
+			__sanitizer_sandbox_on_notify(0);
+		}
+	EOF
 	rm -rf "$T/build"
 	mkdir -p "$T/build/checked"
 	for file in "$B"/*; do ln -s "$file" "$T/build/"; done
