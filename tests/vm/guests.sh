@@ -84,7 +84,7 @@ pc()
 		-M "pc,usb=off,vmport=off")
 	four_nodes
 	# On a busy host the guest would measure its clock's frequency wrongly, several times over.
-	APPEND="console=ttyS0 mitigations=off init_on_alloc=0 apparmor=0 audit=0 nowatchdog randomize_kstack_offset=off"
+	APPEND="console=ttyS0 mitigations=off init_on_alloc=0 apparmor=0 selinux=0 audit=0 nowatchdog randomize_kstack_offset=off"
 	APPEND+=" rcupdate.rcu_expedited=1 tsc=reliable tsc_early_khz=$("$B/tests/tools/tsc_khz")"
 }
 

@@ -12,8 +12,8 @@ tests=$(sed -n 's/.*graind\.tests=\([^ ]*\).*/\1/p' /proc/cmdline)
 export FEW=1 OMP_WAIT_POLICY=passive LOOP_PAUSE_US=20000
 for test in ${tests//,/ }; do
 	start=$(cut -d. -f1 /proc/uptime)
-	timeout -k 10 600 bash "tests/$test" build >"out/${test//\//_}.out" 2>&1 </dev/null
-	echo "$? $(($(cut -d. -f1 /proc/uptime) - start))" >"out/${test//\//_}.status"
+	timeout -k 10 600 bash "tests/$test" build 2>&1 </dev/null | tee "out/${test//\//_}.out"
+	echo "${PIPESTATUS[0]} $(($(cut -d. -f1 /proc/uptime) - start))" >"out/${test//\//_}.status"
 	# What has ended is known even if the guest does not.
 	tar -cf "$1" out && sync
 	echo "ended: $test ($(cat "out/${test//\//_}.status"))"

@@ -47,7 +47,7 @@ check "doctor is content" grainctl doctor
 # --- users ---------------------------------------------------------------
 for user in alice bob carol; do useradd --create-home "$user"; done
 usermod --append --groups graind carol
-for user in alice bob carol; do cp "$B/tests/omp/demo" "$B/tests/omp/loop_forever" "/home/$user/"; done
+for user in alice bob carol; do cp "$B/tests/omp/fib" "$B/tests/omp/loop_forever" "/home/$user/"; done
 as alice sh -c 'cd && OMP_NUM_THREADS=2 exec ./loop_forever 6000000 /dev/null' >/dev/null &
 until_is 20 loop_forever sh -c 'pgrep -u alice -l loop_forever | cut -d" " -f2 | tail -1'
 P=$(pgrep -u alice -x loop_forever | tail -1)
@@ -70,7 +70,7 @@ check "bob cannot delete it" [ "$(job_state "$JOB")" = finished ]
 as bob cat "/var/lib/graind/jobs/$JOB/trace.grt" >/dev/null 2>&1
 is "bob cannot read its files, which are there" "$? $(stat -c %U "/var/lib/graind/jobs/$JOB/trace.grt")" "1 alice"
 is "carol of the group graind sees it" "$(as carol grainctl jobs --all --json | json '[j["job"] for j in d["jobs"]]')" "[$JOB]"
-check "bob records a program of his own" as bob sh -c 'cd && grainctl run -- ./demo'
+check "bob records a program of his own" as bob sh -c 'cd && grainctl run -- ./fib 16 6 2'
 is "of which alice sees nothing" "$(as alice grainctl jobs --all --json | json 'len(d["jobs"])')" 1
 
 # --- stopping, restarting, dying -----------------------------------------
@@ -103,7 +103,7 @@ systemctl restart graind.service
 PID=$(state MainPID)
 GROUP=/sys/fs/cgroup$(state ControlGroup)
 is "limits of an administrator are those of its cgroup" "$(cat "$GROUP/memory.max" "$GROUP/cpu.max" | tr '\n' ' ')" "419430400 50000 100000 "
-check "within them a job is recorded" as bob sh -c 'cd && grainctl run -- ./demo'
+check "within them a job is recorded" as bob sh -c 'cd && grainctl run -- ./fib 16 6 2'
 check "without having been killed for memory" grep -qx 'oom_kill 0' "$GROUP/memory.events"
 kill -STOP "$PID"
 check "one that hangs is replaced (watchdog)" until_is 40 1 sh -c "systemctl show -P MainPID graind.service | grep -cvx -e 0 -e $PID"
