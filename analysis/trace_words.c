@@ -151,10 +151,16 @@ static uint64_t frame_of(struct word_stream *s, const struct trace_record *rec)
 		if (rec->arg)
 			level = s->level = 0;
 		/* fall through */
+	case TRACE_TEAM_STARTED:
+		if (rec->arg & TRACE_TEAMS_OVER) {
+			above = 8;
+			s->level--;
+			break;
+		}
+		/* fall through */
 	case TRACE_TASK_CREATE:
 	case TRACE_TASK_BEGIN:
 	case TRACE_REGION_BEGIN:
-	case TRACE_TEAM_STARTED:
 	case TRACE_WAIT_BEGIN:
 	case TRACE_TASKLOOP_BEGIN:
 		level = ++s->level;

@@ -289,7 +289,7 @@ static int patch_object(struct dl_phdr_info *info, size_t size, void *argument)
 	struct object o;
 
 	(void)size;
-	loaded = info->dlpi_adds;
+	__atomic_store_n(&loaded, info->dlpi_adds, __ATOMIC_RELAXED);
 	if (!read_object(info, &o) || !calls_runtime(&o) ||
 	    ((uintptr_t)functions >= o.start && (uintptr_t)functions < o.end))
 		return 0;
@@ -347,7 +347,7 @@ static void let_go(void)
 
 	if (!mapped)
 		return;
-	shim_process.joined += mapped->generations;
+	__atomic_fetch_add(&shim_process.joined, mapped->generations, __ATOMIC_RELAXED);
 	nothing = memfd_create("graind-shim-over", MFD_CLOEXEC);
 	if (nothing >= 0 && ftruncate(nothing, (off_t)mapped_bytes) == 0)
 		mmap(mapped, mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
@@ -403,9 +403,11 @@ static void look(void)
 
 	look_for_graind();
 	dl_iterate_phdr(count_objects, &now);
-	if ((now == loaded && looks >= LOOKS) || !take())
+	if ((now == __atomic_load_n(&loaded, __ATOMIC_RELAXED) &&
+	     __atomic_load_n(&looks, __ATOMIC_RELAXED) >= LOOKS) ||
+	    !take())
 		return;
-	looks++;
+	__atomic_store_n(&looks, looks + 1, __ATOMIC_RELAXED);
 	if (mapped)
 		dl_iterate_phdr(patch_object, &found);
 	give_back();
@@ -417,17 +419,20 @@ static void look(void)
  */
 EXPORT int grainshim_attach(const char *socket, const void *runtime)
 {
+	struct shim_header *header;
 	Dl_info info;
 	void *handle;
-	int error = 0;
+	int error = 0, state;
 
 	if (!take())
 		return -EAGAIN;
-	if (shim_process.state == SHIM_ASK || shim_process.state == SHIM_ASKING ||
-	    (shim_process.state == SHIM_ON && shim_process.header->enabled && !connect__gone()))
+	state = __atomic_load_n(&shim_process.state, __ATOMIC_ACQUIRE);
+	header = __atomic_load_n(&shim_process.header, __ATOMIC_ACQUIRE);
+	if (state == SHIM_ASK || state == SHIM_ASKING ||
+	    (state == SHIM_ON && __atomic_load_n(&header->enabled, __ATOMIC_RELAXED) && !connect__gone()))
 		error = -EBUSY;
-	if (!error && shim_process.state == SHIM_ON)
-		__atomic_store_n(&shim_process.header->enabled, 0, __ATOMIC_RELEASE);
+	if (!error && state == SHIM_ON)
+		__atomic_store_n(&header->enabled, 0, __ATOMIC_RELEASE);
 	if (!error && mapped)
 		end_session();
 	handle = !error && dladdr(runtime, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
@@ -468,7 +473,7 @@ EXPORT int grainshim_begin(void)
 	if (error) {
 		end_session();
 	} else {
-		looks = 0;
+		__atomic_store_n(&looks, 0, __ATOMIC_RELAXED);
 		__atomic_store_n(&shim_process.over, over, __ATOMIC_RELAXED);
 		__atomic_store_n(&shim_process.look, look, __ATOMIC_RELAXED);
 	}

@@ -52,7 +52,7 @@ static void hang_up(void)
 	if (connection >= 0 && fstat(connection, &now) == 0 && now.st_ino == connected.st_ino &&
 	    now.st_dev == connected.st_dev)
 		close(connection);
-	connection = -1;
+	__atomic_store_n(&connection, -1, __ATOMIC_RELAXED);
 }
 
 /* A connection, or a negative errno. */
@@ -94,7 +94,7 @@ static int greet(const char *path, int flags)
 
 	if (fd < 0)
 		return fd;
-	connection = fd;
+	__atomic_store_n(&connection, fd, __ATOMIC_RELAXED);
 	fstat(connection, &connected);
 	return say_hello(connection, runtime, false);
 }
@@ -174,9 +174,9 @@ static int publish(struct shim_header *header)
 	if (locals == MAP_FAILED)
 		return -ENOMEM;
 	__atomic_store_n(&shim_process.header, header, __ATOMIC_RELEASE);
-	shim_process.locals = locals;
-	shim_process.sites = (uint64_t *)((char *)header + SHIM_SITES_AT);
-	shim_process.counter = header->clock == SHIM_CLOCK_COUNTER;
+	__atomic_store_n(&shim_process.locals, locals, __ATOMIC_RELEASE);
+	__atomic_store_n(&shim_process.sites, (uint64_t *)((char *)header + SHIM_SITES_AT), __ATOMIC_RELEASE);
+	__atomic_store_n(&shim_process.counter, header->clock == SHIM_CLOCK_COUNTER, __ATOMIC_RELAXED);
 	__atomic_store_n(&shim_process.state, SHIM_ON, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -234,8 +234,9 @@ int connect__publish(struct shim_header *header)
 bool connect__gone(void)
 {
 	char byte;
+	int fd = __atomic_load_n(&connection, __ATOMIC_RELAXED);
 
-	return connection < 0 || recv(connection, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+	return fd < 0 || recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 void connect__hang_up(void)

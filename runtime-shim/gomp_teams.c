@@ -31,6 +31,26 @@ void gomp__member(void *argument)
 		SHIM_EVENT(local, SHIM_WAIT_BEGIN, 0, RING_WAIT_REGION_END);
 }
 
+/* Leagues of the thread that this library has seen begin. */
+static __thread unsigned open_leagues __attribute__((tls_model("initial-exec")));
+
+/*
+ * Outside of all regions: tells of a league that was under way when the recording began, whose next team
+ * begins unseen, and when it is over. One of a single team looks like none.
+ */
+static void tell_unseen_league(struct shim_local *local, const struct runtime *runtime)
+{
+	static __thread uint64_t told_in
+		__attribute__((tls_model("initial-exec"))); /* session + 1; 0: none */
+	uint64_t session = (uint64_t)local->session + 1;
+	bool inside = !open_leagues && runtime__ask(runtime, RUNTIME_TEAMS) > 1;
+
+	if (LIKELY(inside == (told_in == session)))
+		return;
+	told_in = inside ? session : 0;
+	SHIM_EVENT1(local, SHIM_TEAM_STARTED, 0, 0, inside ? 1 : RING_TEAMS_OVER);
+}
+
 struct shim_local *gomp__begin_region(struct region *region, const struct binding *to, body_fn fn, void *data,
 				      unsigned threads, const void *caller)
 {
@@ -42,6 +62,8 @@ struct shim_local *gomp__begin_region(struct region *region, const struct bindin
 	gomp__look();
 	*region = (struct region){.fn = fn, .data = data, .runtime = to->runtime, .team = next_team()};
 	outermost = runtime__ask(to->runtime, RUNTIME_LEVEL) ? 0 : RING_REGION_OUTERMOST;
+	if (outermost)
+		tell_unseen_league(local, to->runtime);
 	SHIM_EVENT2(local, SHIM_REGION_BEGIN, shim__site(caller, SHIM_SITE_PARALLEL), 0,
 		    (threads & RING_REGION_THREADS) | outermost, (uint64_t)(uintptr_t)fn);
 	HAND_OVER(region);
@@ -187,7 +209,9 @@ static void team(void *argument)
 	if (local)
 		SHIM_EVENT1(local, SHIM_TEAM_STARTED, 0, 0,
 			    runtime__ask(league->runtime, RUNTIME_TEAM_NUMBER));
+	open_leagues++;
 	league->fn(league->data);
+	open_leagues--;
 	if (!local)
 		return;
 	SHIM_EVENT(local, SHIM_WAIT_BEGIN, 0, RING_WAIT_REGION_END);
@@ -205,9 +229,11 @@ EXPORT void GOMP_teams_reg(body_fn fn, void *data, unsigned teams, unsigned limi
 		return;
 	}
 	gomp__look();
+	tell_unseen_league(local, to->runtime);
 	league.number = next_team();
 	SHIM_EVENT2(local, SHIM_REGION_BEGIN, shim__site(CALLER, SHIM_SITE_TEAMS), 0,
-		    (teams & RING_REGION_THREADS) | RING_REGION_TEAMS, (uint64_t)(uintptr_t)fn);
+		    (teams & RING_REGION_THREADS) | RING_REGION_TEAMS | RING_REGION_OUTERMOST,
+		    (uint64_t)(uintptr_t)fn);
 	real_GOMP_teams_reg(team, &league, teams, limit, flags);
 	SHIM_EVENT(local, SHIM_REGION_END, 0, 0);
 }

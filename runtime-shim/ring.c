@@ -74,7 +74,8 @@ static void tell_over(void)
 
 struct shim_local *shim__renew(const struct shim_local *local)
 {
-	if (local->session != __atomic_load_n(&shim_process.session, __ATOMIC_ACQUIRE))
+	if (__atomic_load_n(&local->session, __ATOMIC_RELAXED) !=
+	    __atomic_load_n(&shim_process.session, __ATOMIC_ACQUIRE))
 		return shim__join();
 	tell_over();
 	return NULL;
@@ -83,8 +84,10 @@ struct shim_local *shim__renew(const struct shim_local *local)
 struct shim_local *shim__join(void)
 {
 	static struct shim_local nobody;
+	uint32_t session = __atomic_load_n(&shim_process.session, __ATOMIC_ACQUIRE);
 	struct shim_header *header;
-	struct shim_local *local;
+	struct shim_local *local, *locals;
+	uint64_t joined;
 	int state = SHIM_ASK;
 	uint32_t number;
 
@@ -104,12 +107,19 @@ struct shim_local *shim__join(void)
 		static struct shim_header disabled;
 
 		__atomic_fetch_add(&header->unseated, 1, __ATOMIC_RELAXED);
-		nobody.header = &disabled;
-		nobody.session = shim_process.session;
+		__atomic_store_n(&nobody.header, &disabled, __ATOMIC_RELAXED);
+		__atomic_store_n(&nobody.session, session, __ATOMIC_RELAXED);
 		shim_local = &nobody;
 		return NULL;
 	}
-	local = &shim_process.locals[number];
+	locals = __atomic_load_n(&shim_process.locals, __ATOMIC_ACQUIRE);
+	joined = __atomic_load_n(&shim_process.joined, __ATOMIC_ACQUIRE);
+	/* All of it is of one session, or nothing is: the next event tries again. */
+	if (__atomic_load_n(&shim_process.session, __ATOMIC_RELAXED) != session) {
+		__atomic_store_n(&thread_at(header, number)->state, SHIM_ENDED, __ATOMIC_RELEASE);
+		return NULL;
+	}
+	local = &locals[number];
 	*local = (struct shim_local){
 		.header = header,
 		.control = thread_at(header, number),
@@ -117,13 +127,12 @@ struct shim_local *shim__join(void)
 			 (uint64_t)number * header->ring_words,
 		.mask = header->ring_words - 1,
 		.cpu = INT32_MIN,
-		.session = shim_process.session,
+		.session = session,
 	};
 	local->head = __atomic_load_n(&local->control->tail, __ATOMIC_ACQUIRE);
 	local->limit = 0;
 	local->control->tid = (uint32_t)syscall(SYS_gettid);
-	local->joined =
-		shim_process.joined + __atomic_fetch_add(&header->generations, 1, __ATOMIC_RELAXED) + 1;
+	local->joined = joined + __atomic_fetch_add(&header->generations, 1, __ATOMIC_RELAXED) + 1;
 	local->fresh = true;
 	if (!__atomic_load_n(&header->event_ticks, __ATOMIC_RELAXED))
 		measure_cost(local);
@@ -233,15 +242,18 @@ uint32_t shim__new_site(uint64_t entry)
 		at %= SHIM_SITES;
 		if (!at)
 			continue;
-		if (__atomic_compare_exchange_n(&shim_process.sites[at], &found, entry, false,
-						__ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
-			__atomic_fetch_add(&shim_process.header->site_count, 1, __ATOMIC_RELEASE);
+		if (__atomic_compare_exchange_n(&shim__sites()[at], &found, entry, false, __ATOMIC_RELEASE,
+						__ATOMIC_RELAXED)) {
+			__atomic_fetch_add(
+				&__atomic_load_n(&shim_process.header, __ATOMIC_ACQUIRE)->site_count, 1,
+				__ATOMIC_RELEASE);
 			return at;
 		}
 		if (found == entry)
 			return at;
 	}
-	__atomic_fetch_add(&shim_process.header->unnumbered, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&__atomic_load_n(&shim_process.header, __ATOMIC_ACQUIRE)->unnumbered, 1,
+			   __ATOMIC_RELAXED);
 	return 0;
 }
 

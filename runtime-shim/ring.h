@@ -107,17 +107,23 @@ static inline struct shim_local *shim__here(void)
 static inline uint64_t shim__ticks(void)
 {
 #if defined(__x86_64__)
-	if (LIKELY(shim_process.counter))
+	if (LIKELY(__atomic_load_n(&shim_process.counter, __ATOMIC_RELAXED)))
 		return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
 	uint64_t ticks;
 
-	if (LIKELY(shim_process.counter)) {
+	if (LIKELY(__atomic_load_n(&shim_process.counter, __ATOMIC_RELAXED))) {
 		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
 		return ticks;
 	}
 #endif
 	return shim__clock_ns();
+}
+
+/* A thread of an earlier session may come to those of a later one, and no harm is done. */
+static inline uint64_t *shim__sites(void)
+{
+	return __atomic_load_n(&shim_process.sites, __ATOMIC_RELAXED);
 }
 
 /* The number of a code address; `kind`: below 64, for people. 0: of no address, or there is none left. */
@@ -126,7 +132,7 @@ static inline uint32_t shim__site(const void *address, uint32_t kind)
 	uint64_t entry = (uint64_t)(uintptr_t)address << 6 | kind;
 	uint32_t at = (uint32_t)(entry * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SHIM_SITE_BITS));
 
-	if (LIKELY(at && __atomic_load_n(&shim_process.sites[at], __ATOMIC_RELAXED) == entry))
+	if (LIKELY(at && __atomic_load_n(&shim__sites()[at], __ATOMIC_RELAXED) == entry))
 		return at;
 	return address ? shim__new_site(entry) : 0;
 }

@@ -31,7 +31,7 @@ pages()
 	shift 2
 	OMP_NUM_THREADS=$threads profile "$name" page-faults,task-clock "$@" 30 6 || return
 	python3 - "$name" "$T/$name" <<'PY'
-import json, re, sys
+import json, os, re, sys
 name, base = sys.argv[1:]
 grains = [json.loads(line) for line in open(base + ".grains")]
 
@@ -64,7 +64,10 @@ check("task and chunk k have k page faults", not wrong, wrong[:5])
 # A switch that the kernel did not show leaves the clock of the two grains unknown that it lies between.
 check("the task clock is known of all but %d" % len(unknown), len(unknown) <= 6, unknown)
 clock, cpu = (sum(t[i] for t in times) for i in (0, 1))
-check("the task clock is the time on the CPU (%.3f of it)" % (clock / cpu), 0.97 < clock / cpu < 1.03, times[:5])
+if os.environ.get("FEW"):
+    print("skip - the task clock is the time on the CPU (%.3f of it): an emulated CPU stands still between two readings" % (clock / cpu))
+else:
+    check("the task clock is the time on the CPU (%.3f of it)" % (clock / cpu), 0.97 < clock / cpu < 1.03, times[:5])
 PY
 }
 
