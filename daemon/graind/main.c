@@ -378,6 +378,8 @@ int main(int argc, char **argv)
 		.listen_fd = -1, .metrics_fd = -1, .signal_fd = -1, .idle_fd = -1, .report_fd = -1};
 	int status;
 
+	/* Else hwloc loads its plugins, if they are installed: libraries of graphics cards and of XML. */
+	setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
 	if (argc > 1 && (!strcmp(argv[1], WORKER_SYMBOLIZE) || !strcmp(argv[1], WORKER_SUMMARY) ||
 			 !strcmp(argv[1], WORKER_PLAN) || !strcmp(argv[1], WORKER_BODIES) ||
 			 !strcmp(argv[1], WORKER_COUNTERS) || !strcmp(argv[1], WORKER_FOLD) ||
