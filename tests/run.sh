@@ -66,9 +66,9 @@ export B said
 # What measures no time runs on all CPUs, and is shown in order. Of what runs programs that are recorded, some judge
 # neither time nor CPU use nor anything of the whole machine: two at a time, as each leaves half of the time idle by
 # itself, the longest first. The rest, and what is new, runs alone.
-paired=(matrix matrix_attached bodies matrix_versions hostile_user ompt shim_attach shim_matrix_libomp
-	shim_refusals metrics attach shim_rough real_programs shim_cycles retention fleet report_directory ompt_versions exact dashboards
-	exact_private shim_runtimes compare)
+paired=(matrix matrix_attached bodies matrix_versions hostile_user ompt shim_matrix_attached shim_attach shim_matrix_libomp
+	shim_refusals metrics attach shim_races shim_rough real_programs shim_cycles retention fleet ranks report_directory
+	ompt_versions exact dashboards ranks_nodes optout exact_private shim_runtimes compare)
 paired=("${paired[@]/%/.sh}")
 paired=("${paired[@]/#/root/test_}")
 together=() waiting=() pairs=() alone=()

@@ -5,7 +5,7 @@
 # FULL=1 (make check-faults): killed 200 times, a thousand processes, 200 at once.
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/root_lib.sh"
-kills=4 short=200 at_once=60
+kills=3 short=100 at_once=40
 [ "${FULL:-}" ] && kills=200 short=1000 at_once=200
 mkdir "$T/kill" "$T/many" "$T/disk"
 python3 -B "$HERE/faults_disk.py" "$B" "$T/disk"
