@@ -224,7 +224,7 @@ $(B)/graind-render: $(GRAIND_RENDER_OBJ) $(B)/libcommon.a $(B)/librender.a $(B)/
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(RENDER_LIBS) $(ANALYSIS_LIBS)
 
 # Tests
-POLICY_OBJ := $(addprefix $(B)/daemon/graind/,policy_file.o policy_rules.o policy_values.o)
+POLICY_OBJ := $(addprefix $(B)/daemon/,common/read_all.o $(addprefix graind/,policy_file.o policy_rules.o policy_values.o))
 $(B)/tests/unit/test_policy_file: $(POLICY_OBJ)
 $(B)/tests/unit/test_cgroup_name: $(B)/daemon/graind/cgroup_name.o
 $(B)/tests/unit/test_mpi_rank: $(B)/daemon/graind/mpi_rank.o
@@ -342,6 +342,7 @@ REPLAYS := $(addprefix $(B)/fuzz/replay_,plan log trace words shim policy api)
 $(REPLAYS:$(B)/fuzz/replay_%=$(B)/tests/fuzz/fuzz_%.o): CPPFLAGS += -DREPLAY
 $(B)/fuzz/replay_shim: $(B)/daemon/graind/shim_rings.o
 POLICY_FUZZED := $(addprefix daemon/graind/,policy_file.o policy_rules.o policy_values.o cgroup_name.o mpi_rank.o deliver_name.o)
+POLICY_FUZZED += daemon/common/read_all.o
 $(B)/fuzz/replay_policy: $(addprefix $(B)/,$(POLICY_FUZZED))
 $(B)/fuzz/replay_api: $(B)/daemon/graind/routes.o
 $(B)/fuzz/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/libanalysis.a

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/common/job_store.h"
+#include "daemon/common/read_all.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -264,16 +265,8 @@ static int read_job(int dirfd, uint64_t number, json_t **out)
 	text = malloc(JOB_JSON_MAX);
 	if (!text)
 		error = -ENOMEM;
-	while (!error && used < JOB_JSON_MAX) {
-		ssize_t got = read(fd, text + used, JOB_JSON_MAX - used);
-
-		if (got == 0)
-			break;
-		if (got < 0 && errno != EINTR)
-			error = -errno;
-		if (got > 0)
-			used += (size_t)got;
-	}
+	if (!error)
+		error = read_all(fd, text, JOB_JSON_MAX, &used);
 	close(fd);
 	if (!error && used == JOB_JSON_MAX)
 		error = -EBADMSG;

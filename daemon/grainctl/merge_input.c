@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/grainctl/merge_input.h"
+#include "daemon/common/read_all.h"
 #include "daemon/grainctl/job.h"
 #include "daemon/grainctl/jobs_list.h"
 #include "daemon/grainctl/server.h"
@@ -44,16 +45,8 @@ static int read_summary(int fd, json_t **out, const char **why)
 	text = malloc((size_t)st.st_size + 1);
 	if (!text)
 		return -ENOMEM;
-	while (!error && used < (size_t)st.st_size) {
-		ssize_t got = read(fd, text + used, (size_t)st.st_size - used);
-
-		if (got == 0)
-			break;
-		if (got < 0 && errno != EINTR)
-			error = -errno;
-		if (got > 0)
-			used += (size_t)got;
-	}
+	if (!error)
+		error = read_all(fd, text, (size_t)st.st_size, &used);
 	if (!error) {
 		*out = json_loadb(text, used, JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES, NULL);
 		if (!json_is_object(*out)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Syntax by libconfuse; what its values may be is checked here, while it still knows the line. */
+#include "daemon/common/read_all.h"
 #include "daemon/graind/policy_rules.h"
 #include "daemon/graind/policy_values.h"
 
@@ -396,16 +397,8 @@ int policy_file__read(const char *path, struct policy_file **out, char why[POLIC
 		error = -ENOMEM;
 	if (!error && (fstat(fd, &st) != 0 || S_ISDIR(st.st_mode)))
 		error = -EISDIR;
-	while (!error && used < MAX_FILE + 1) {
-		ssize_t got = read(fd, text + used, MAX_FILE + 1 - used);
-
-		if (got == 0)
-			break;
-		if (got < 0 && errno != EINTR)
-			error = -errno;
-		if (got > 0)
-			used += (size_t)got;
-	}
+	if (!error)
+		error = read_all(fd, text, MAX_FILE + 1, &used);
 	if (fd >= 0)
 		close(fd);
 	if (error)

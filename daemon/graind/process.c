@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/process.h"
 #include "daemon/common/defaults.h"
+#include "daemon/common/read_all.h"
 #include "daemon/graind/cgroup_name.h"
 
 #include "uprobes/process_maps.h"
@@ -33,24 +34,15 @@ static int open_of(pid_t pid, const char *name)
 static ssize_t read_of(pid_t pid, const char *name, char *buffer, size_t size)
 {
 	int fd = open_of(pid, name);
-	size_t used = 0;
+	size_t used;
+	int error;
 
 	if (fd < 0)
 		return fd;
-	while (used < size - 1) {
-		ssize_t got = read(fd, buffer + used, size - 1 - used);
-
-		if (got < 0) {
-			int error = -errno;
-
-			close(fd);
-			return error;
-		}
-		if (got == 0)
-			break;
-		used += (size_t)got;
-	}
+	error = read_all(fd, buffer, size - 1, &used);
 	close(fd);
+	if (error)
+		return error;
 	buffer[used] = 0;
 	return (ssize_t)used;
 }

@@ -46,6 +46,16 @@ held_by_others()
 	done < <(grep -sE '^(prog|map|link)_id:' /proc/[0-9]*/fdinfo/* | sed -E 's|^/proc/([0-9]+)/fdinfo/[0-9]+:(.*)_id:[[:space:]]*|\1 \2 |')
 }
 
+# settings LINE...: the whole of GRAIND_CONFIG; reload: until graind has read it.
+settings() { printf '%s\n' "$@" >"$GRAIND_CONFIG"; }
+reload()
+{
+	local was
+	was=$(grep -c 'settings' "$T/graind.log")
+	kill -HUP "$GRAIND_PID"
+	for _ in $(seq 100); do [ "$(grep -c 'settings' "$T/graind.log")" -gt "$was" ] && return; sleep 0.02; done
+}
+
 # What graind has in the kernel, one line each: its links, programs and maps. What others have that run meanwhile is left out.
 bpf_objects()
 {

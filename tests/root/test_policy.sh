@@ -15,14 +15,6 @@ nobody_runs() { "${NOBODY[@]}" "$T/$1" 90000 /dev/null >/dev/null & P=$!; PIDS+=
 # nobody_asks METHOD PATH [BODY]: as that user; CODE and BODY of the answer.
 nobody_asks() { CODE=$("${NOBODY[@]}" curl -s -o "$T/nobody" -w '%{http_code}' --unix-socket "$GRAIND_SOCKET" -X "$1" ${3:+-d "$3"} "http://graind$2") BODY=$(cat "$T/nobody"); }
 root_asks() { CODE=$(curl -s -o "$T/body" -w '%{http_code}' --unix-socket "$GRAIND_SOCKET" -X "$1" ${3:+-d "$3"} "http://graind$2") BODY=$(cat "$T/body"); }
-settings() { printf '%s\n' "$@" >"$GRAIND_CONFIG"; }
-reload()
-{
-	local was
-	was=$(grep -c 'settings' "$T/graind.log")
-	kill -HUP "$GRAIND_PID"
-	for _ in $(seq 100); do [ "$(grep -c 'settings' "$T/graind.log")" -gt "$was" ] && return; sleep 0.02; done
-}
 policy() { root_asks GET /v1/status; json "d['policy']$1" <<<"$BODY"; }
 
 settings "keep-days = 30" "rule {" "  exe = \"$T/forbidden\"" "  profile = off" "}"

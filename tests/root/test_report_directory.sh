@@ -18,14 +18,6 @@ chown 65534:65534 home
 export GRAIND_SOCKET=$T/run/graind.sock
 cp "$B/tests/omp/fib" fib
 HOST=$(hostname | tr -c 'A-Za-z0-9._\n-' _)
-settings() { printf '%s\n' "$@" >"$GRAIND_CONFIG"; }
-reload()
-{
-	local was
-	was=$(grep -c 'settings' "$T/graind.log")
-	kill -HUP "$GRAIND_PID"
-	for _ in $(seq 100); do [ "$(grep -c 'settings' "$T/graind.log")" -gt "$was" ] && return; sleep 0.02; done
-}
 settings "report-directory = \"$T/shared\""
 CAPS=+bpf,+perfmon,+sys_ptrace,+dac_read_search,+setuid,+setgid,+chown
 # As ProtectSystem=strict does, for one directory.
