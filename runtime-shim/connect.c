@@ -16,8 +16,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A graind that hangs must not hold up the program for longer. */
-#define PATIENCE_S 2
+/* A graind that hangs must not hold up the program for longer; one that works on a slow machine may take
+ * seconds. */
+#define PATIENCE_S 5
 
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The thread of a job: attaches to its process, follows what comes from it, drains, ends. */
 #include "daemon/graind/job.h"
+#include "daemon/graind/kernel_symbols.h"
 #include "daemon/graind/log.h"
 #include "daemon/graind/tree.h"
 
@@ -222,12 +223,16 @@ void *job_run__thread(void *argument)
 	struct failure failure = {.status = 0};
 	struct run *run = calloc(1, sizeof(*run));
 	struct job *job = argument;
+	bool sampled = job->sample_hz;
 
 	if (!run) {
 		failure__set(&failure, 503, "graind is out of memory");
 		job__refuse(job, &failure);
 		return NULL;
 	}
+	/* A process that records from inside waits until its recorder has them, and not for long. */
+	if (sampled)
+		kernel_symbols__hold();
 	if (start(run, job, &failure) != 0) {
 		/* The job stays with who asked for it. */
 		if (run->tree.target_count && run->tree.targets[0].member) {
@@ -242,6 +247,8 @@ void *job_run__thread(void *argument)
 		drain__set_urgent(false);
 		tree__close(&run->tree);
 	}
+	if (sampled)
+		kernel_symbols__release();
 	free(run);
 	/* What a large capture took is not kept for the next one. */
 	malloc_trim(0);

@@ -18,8 +18,8 @@
 _Static_assert(!__builtin_strcmp(ENV_SHIM_SOCKET, SHIM_SOCKET_VARIABLE), "what leads the library here");
 
 #define WAITING_MAX 256
-/* A job looks every 20 ms; the process asks for no longer than two seconds. */
-#define PATIENCE_NS UINT64_C(1000000000)
+/* A job looks every 20 ms; the process asks for no longer than five seconds. */
+#define PATIENCE_NS UINT64_C(4000000000)
 
 struct waiting {
 	int fd;

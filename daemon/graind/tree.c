@@ -101,6 +101,7 @@ static void on_fork(struct tree *tree, const struct watch_event *event)
 		watch__remove(tree->watch, event->pid);
 		return;
 	}
+	target->child = true;
 	target->parent_job = parent_job;
 	target->wants_probes = parent->wants_probes;
 	target->since_ns = event->time_ns;
@@ -451,8 +452,9 @@ void tree__drop(struct tree *tree, size_t index, enum job_reason reason)
 
 	settle(tree, target);
 	tree_windows__leave(tree, target);
-	if ((target->late || target->unseen) && (!target->member || !target->member->recorder ||
-						 !recorder__counts(target->member->recorder)->events))
+	if (target->child && (target->late || target->unseen) &&
+	    (!target->member || !target->member->recorder ||
+	     !recorder__counts(target->member->recorder)->events))
 		tree->missed++;
 	if (target->member && !target->member->fleeting)
 		note_missed(tree, target->member);

@@ -34,6 +34,7 @@ struct target {
 	uint64_t signature;	 /* of its mappings, where the kernel does not tell of new ones */
 	bool late;		 /* it may have used a runtime before the probes were in place */
 	bool unseen;		 /* it had ended by then */
+	bool child;		 /* of one that was followed already */
 	bool look;		 /* its mappings have changed */
 	bool refused;		 /* it gets no job */
 	bool by_itself;		 /* it records from inside */

@@ -4,6 +4,7 @@
 #include "daemon/graind/shim_server.h"
 #include "daemon/graind/tree.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,7 +34,11 @@ static bool welcome(struct tree *tree, struct target *target, int connection)
 		error = shim_rings__new(target->pid, connection, tree->lossless, &target->member->shim);
 		if (!error)
 			return true;
-		failure__set(&failure, 503, "no memory to share with it: %s", strerror(-error));
+		failure__set(&failure, 503, "%s: %s",
+			     error == -EPIPE ? "it no longer waited for graind, try again"
+					     : "no memory to share with it",
+			     strerror(-error));
+		member__note(target->member, failure.text);
 	} else {
 		close(connection);
 	}

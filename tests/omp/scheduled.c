@@ -3,8 +3,8 @@
  * scheduled KIND NUMBER: things that the scheduler sees, and what the kernel
  * itself says of them, one "NAME THREAD VALUE" a line.
  *
- * scheduled 0 MS   two tasks of two threads: one sleeps three times for MS, the other computes for MS
- * scheduled 1 MS   each member of a team computes for MS of its thread's CPU time: "cpu"
+ * scheduled 0 MS   two tasks of two threads: one sleeps three times for MS, "slept" ns in all, the other
+ * computes for MS scheduled 1 MS   each member of a team computes for MS of its thread's CPU time: "cpu"
  * scheduled 2 N    the only member moves N times between the CPUs that it may use: "moves"
  * scheduled 3 N    a task yields its CPU N times
  */
@@ -44,16 +44,23 @@ static void compute(long ms)
 static void tasks(long ms)
 {
 	const struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+	unsigned long long slept = 0;
 
 #pragma omp parallel num_threads(2)
 #pragma omp single
 	{
-#pragma omp task
-		for (int i = 0; i < 3; i++)
-			nanosleep(&time, NULL);
+#pragma omp task shared(slept)
+		{
+			unsigned long long begin = now_ns();
+
+			for (int i = 0; i < 3; i++)
+				nanosleep(&time, NULL);
+			slept = now_ns() - begin;
+		}
 #pragma omp task
 		compute(ms);
 	}
+	say("slept", slept);
 }
 
 static void team(long ms)

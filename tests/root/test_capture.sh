@@ -20,7 +20,11 @@ capture()
 		kill -0 "$CAPTURE" 2>/dev/null || break
 		sleep 0.05
 	done
-	not_ok "capture_events $*" "$(cat "$T/counts")"
+	if grep -q "this kernel has no uprobe_multi links" "$T/counts" && [ "$(uname -r | sort -V - <(echo 6.6) | head -n 1)" != 6.6 ]; then
+		skip "capture_events $*" "$(cat "$T/counts")"
+	else
+		not_ok "capture_events $*" "$(cat "$T/counts")"
+	fi
 	return 1
 }
 value() { sed -n "s/^$1 //p" "$T/counts"; }

@@ -3,6 +3,7 @@
 # Counters of grains, to the exact number: grains that touch k fresh pages have k page faults, with any number of
 # threads, with other programs that fault on the same CPUs, on libgomp and libomp; the task clock is the scheduler's time.
 # usage: tests/root/test_counters.sh BUILD_DIRECTORY
+# FEW=1: without what another kernel cannot change, for machines that take ten times as long.
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/root_lib.sh"
 
@@ -16,10 +17,11 @@ profile()
 		return 1
 	fi
 	job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/$name.err" | tail -1)
-	"$GRAINCTL" summary "$job" --json >"$T/$name.summary" && "$GRAINCTL" report "$job" --format json -o "$T/$name.grains" &&
-		"$GRAINCTL" export "$job" --format log -o "$T/$name.log" &&
-		"$GRAINCTL" analyze "$T/$name.log" --format json >"$T/$name.again"
-	check "$name: the exported log gives the same report" cmp "$T/$name.grains" "$T/$name.again"
+	"$GRAINCTL" summary "$job" --json >"$T/$name.summary" && "$GRAINCTL" report "$job" --format json -o "$T/$name.grains"
+	if ! [ "${FEW:-}" ]; then
+		"$GRAINCTL" export "$job" --format log -o "$T/$name.log" && "$GRAINCTL" analyze "$T/$name.log" --format json >"$T/$name.again"
+		check "$name: the exported log gives the same report" cmp "$T/$name.grains" "$T/$name.again"
+	fi
 	is "$name: nothing lost" "$(json 'd["events"]["lost"], d["conservation"]["violations"]' <"$T/$name.summary")" "(0, 0)"
 }
 

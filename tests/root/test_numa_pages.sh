@@ -8,7 +8,7 @@
 
 program=$B/tests/omp/first_touch
 slow=1
-[ "${FEW:-}" ] && slow=5
+[ "${FEW:-}" ] && slow=3
 nodes=$(find /sys/devices/system/node -maxdepth 1 -name 'node[0-9]*' 2>/dev/null | wc -l)
 start_graind || exit 1
 

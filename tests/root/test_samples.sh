@@ -19,10 +19,13 @@ sampled()
 	job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/$name.err" | tail -1)
 	"$GRAINCTL" summary "$job" >"$T/$name.text"
 	"$GRAINCTL" summary "$job" --json >"$T/$name.summary" && "$GRAINCTL" report "$job" --format folded >"$T/$name.folded" &&
-		"$GRAINCTL" export "$job" --format log -o "$T/$name.log" && "$GRAINCTL" summary "$T/$name.log" --json >"$T/$name.again" &&
-		"$GRAINCTL" analyze "$T/$name.log" --format folded >"$T/$name.folded-again"
-	check "$name: the exported log has the same stacks" cmp "$T/$name.folded" "$T/$name.folded-again"
-	is "$name: and says the same of samples" "$(json 'd["sampling"]' <"$T/$name.again")" "$(json 'd["sampling"]' <"$T/$name.summary")"
+		"$GRAINCTL" export "$job" --format log -o "$T/$name.log"
+	if ! [ "${FEW:-}" ]; then
+		"$GRAINCTL" summary "$T/$name.log" --json >"$T/$name.again" &&
+			"$GRAINCTL" analyze "$T/$name.log" --format folded >"$T/$name.folded-again"
+		check "$name: the exported log has the same stacks" cmp "$T/$name.folded" "$T/$name.folded-again"
+		is "$name: and says the same of samples" "$(json 'd["sampling"]' <"$T/$name.again")" "$(json 'd["sampling"]' <"$T/$name.summary")"
+	fi
 	is "$name: nothing lost" "$(json 'd["events"]["lost"], d["sampling"]["lost"]' <"$T/$name.summary")" "(0, 0)"
 	is "$name: no address of the kernel in the log" "$(grep -c '0xffffffff[^0]\|0xffff[^f]' "$T/$name.log")" 0
 }
@@ -31,7 +34,7 @@ sampled()
 shares()
 {
 	python3 - "$1" "$T/$1" "$source" <<'PY'
-import json, math, os, sys
+import json, math, os, re, sys
 name, base, source = sys.argv[1:]
 truth = json.load(open(base + ".out"))
 s = json.load(open(base + ".summary"))["sampling"]
@@ -83,9 +86,12 @@ if tasks:
     check("what is sampled is in tasks", s["grains"] > 0.8 * s["samples"], s)
 folded = [l.rsplit(" ", 1) for l in open(base + ".folded")]
 check("folded stacks have all samples", sum(int(n) for _, n in folded) == s["samples"], folded[:3])
-stacks = [l for l, _ in folded if "burn_much" in l]
-check("stacks lead from burn_much to what called it",
-      stacks and all(";timed;burn_much" in l and l.startswith("sampled;") for l in stacks), stacks[:5])
+stacks = [(l, int(n)) for l, n in folded if "burn_much" in l]
+short = [(l, n) for l, n in stacks if not (";timed;burn_much" in l and l.startswith("sampled;"))]
+# With several nodes the kernel takes pages away now and then to see who uses them, those of stacks, too: not to be read then.
+nodes = len([n for n in os.listdir("/sys/devices/system/node") if re.fullmatch(r"node\d+", n)])
+check("stacks lead from burn_much to what called it (%d samples of %d do not)" % (sum(n for _, n in short), sum(n for _, n in stacks)),
+      stacks and sum(n for _, n in short) <= (0.03 if nodes > 1 else 0) * sum(n for _, n in stacks), short[:5])
 PY
 }
 

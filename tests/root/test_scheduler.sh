@@ -38,8 +38,10 @@ beside_taker()
 judge()
 {
 	python3 - "$1" "$T/$1" <<PY
-import json, sys
+import json, os, sys
 name, base = sys.argv[1:]
+# An emulated CPU stands still now and then, and the kernel has much to do there.
+few = bool(os.environ.get("FEW"))
 s = json.load(open(base + ".summary"))
 grains = [json.loads(line) for line in open(base + ".grains")]
 said = [line.split() for line in open(base + ".out")]
@@ -75,7 +77,9 @@ computed = [g for g in tasks if g is not slept][0]
 o = of(slept)
 blocked = o["off_ns"] - o["ready_ns"]
 check("two tasks", len(tasks) == 2, len(tasks))
-check("the sleeper was blocked for 3 x 50 ms (%.1f)" % (blocked / 1e6), 150e6 <= blocked <= 160e6, o)
+slept = int(said[0][2])
+check("the sleeper was blocked for 3 x 50 ms (%.1f), while it slept (%.1f)" % (blocked / 1e6, slept / 1e6),
+      150e6 <= blocked <= slept and (few or slept <= blocked + 10e6), (o, slept))
 check("it left its CPU by itself three times", o["switches"] - o["preemptions"] == 3, o)
 check("the other one was not blocked", of(computed)["off_ns"] == of(computed)["ready_ns"], of(computed))
 check("on-CPU time and off-CPU time are the execution time",
@@ -92,7 +96,7 @@ taker = [n for n in s["scheduler"]["neighbours"] if n["command"] == "taker"]
 check("the grain that computes was preempted (%d times, %.1f ms)" % (o["preemptions"], o["preempted_ns"] / 1e6),
       o["preemptions"] >= 3 and o["preempted_ns"] >= 40e6, o)
 check("it was never blocked", o["ready_ns"] == o["off_ns"], o)
-check("the spinner took most of that time", taker and taker[0]["taken_ns"] >= 0.8 * o["preempted_ns"] and taker[0]["preemptions"],
+check("the spinner took most of that time", taker and taker[0]["taken_ns"] >= (0.5 if few else 0.8) * o["preempted_ns"] and taker[0]["preemptions"],
       s["scheduler"]["neighbours"])
 check("and is not called one of its own threads", taker and not taker[0]["own"], taker)
 check("it never yielded", " reason=yielded" not in open(base + ".log").read())

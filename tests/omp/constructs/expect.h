@@ -6,8 +6,10 @@
  *
  *     CONSTRUCT construct(struct truth *initial) { ... }
  *
- * and is run as PROGRAM [--truth FILE] [--rounds N] [--forever]; --forever
- * repeats the construct until SIGTERM. Lines added to the truth file:
+ * and is run as PROGRAM [--truth FILE] [--rounds N] [--forever] [--progress FILE];
+ * --forever repeats the construct until SIGTERM, --progress keeps the number of
+ * rounds that are over in a file (a native unsigned long long). Lines added to
+ * the truth file:
  *
  *     round START_NS END_NS REGIONS_BEFORE REGIONS_AFTER
  *     loop ID LINE SCHEDULE FIRST STEP TRIP THREADS CANCELLED
@@ -27,6 +29,7 @@
 
 #include "../truth.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -313,15 +316,17 @@ static inline int expect__main(int argc, char **argv, void (*construct)(struct t
 {
 	const char *name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
 	struct timespec pause = {0, 1000000};
-	long rounds = 2, n;
+	unsigned long long rounds = 2, over, n;
+	int i, forever = 0, progress = -1;
 	struct truth *initial;
-	int i, forever = 0;
 
 	for (i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--truth") == 0 && i + 1 < argc)
 			truth__open(argv[++i]);
 		else if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc)
-			rounds = strtol(argv[++i], NULL, 10);
+			rounds = strtoull(argv[++i], NULL, 10);
+		else if (strcmp(argv[i], "--progress") == 0 && i + 1 < argc)
+			progress = open(argv[++i], O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 		else if (strcmp(argv[i], "--forever") == 0)
 			forever = 1;
 		else
@@ -337,11 +342,14 @@ static inline int expect__main(int argc, char **argv, void (*construct)(struct t
 		construct(initial);
 		if (initial)
 			expect__line("round %llu %llu %u %u\n", start, now_ns(), before, initial->regions);
+		over = n + 1;
+		if (progress >= 0 && pwrite(progress, &over, sizeof(over), 0) != sizeof(over))
+			return 2;
 		if (forever)
 			nanosleep(&pause, NULL);
 	}
-	n = (long)expect__write();
-	printf("{\"program\":\"%s\",\"tasks\":%ld,\"correct\":%s,\"threads\":%d}\n", name, n,
+	n = expect__write();
+	printf("{\"program\":\"%s\",\"tasks\":%llu,\"correct\":%s,\"threads\":%d}\n", name, n,
 	       expect_failures ? "false" : "true", omp_get_max_threads());
 	return expect_failures != 0;
 }
