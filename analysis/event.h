@@ -95,8 +95,22 @@ enum event_kind {
 			       that joins it */
 	EVENT_CANCEL, /* sub enum event_cancel, value 1 at the cancel itself, 0 at a cancellation point; src
 		       */
+	EVENT_ACCESS, /* value address of the page or 0; id the number of the NUMA node that it was on, or
+			 GRAIN_NONE: sub enum event_access says why */
 	EVENT_LOST,   /* value count; tid 0: of any thread; sub: 0 or 1 + index into event_stream.causes */
 	EVENT_KIND_MAX
+};
+
+#define EVENT_NODES_MAX 1024 /* numbers of NUMA nodes are below */
+
+/* Why the node of a page is not known. */
+enum event_access {
+	EVENT_ACCESS_UNKNOWN,
+	EVENT_ACCESS_ABSENT,   /* it was not in memory */
+	EVENT_ACCESS_UNMAPPED, /* there was none, or the one of zeros that all processes share */
+	EVENT_ACCESS_ENDED,    /* the process had ended */
+	EVENT_ACCESS_REFUSED,  /* the kernel did not tell */
+	EVENT_ACCESS_WHYS
 };
 
 enum event_wait {
@@ -261,8 +275,8 @@ enum event_look { EVENT_LOOK_FIRST, EVENT_LOOK_LAST, EVENT_LOOKS };
 
 /* A part of its memory: a variable, a block of malloc's, ... */
 struct event_area {
-	char *name, *module, *kind; /* never NULL */
-	uint64_t bytes;
+	char *name, *module, *kind;   /* never NULL */
+	uint64_t bytes, start;	      /* start 0: not known, or several parts */
 	uint64_t step[EVENT_LOOKS];   /* every so many'th page was looked at; 0: it was not there */
 	uint64_t absent[EVENT_LOOKS]; /* of those: not in memory */
 	uint32_t number;
@@ -286,6 +300,10 @@ struct event_numa {
 	char *allowed_cpus, *allowed_nodes; /* what the process could use; NULL unknown */
 	char *why;			    /* nothing is known of its pages; NULL */
 	uint64_t first_ns, last_ns;	    /* of the looks; 0: there were none */
+	char *access_event;		    /* whose samples have addresses; NULL: there are none */
+	char *access_why;		    /* for that reason, or NULL */
+	uint64_t access_lost;
+	uint32_t access_hz;
 };
 
 /* A part of the time in which the program was recorded; between them nothing was. */

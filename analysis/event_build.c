@@ -287,6 +287,7 @@ const char *const event_depend_names[] = {"in",	      "out", "inout",  "mutexino
 					  "inoutset", "all", "unread", NULL};
 const char *const event_flag_names[] = {"deferred", "undeferred", "final", "untied",   "mergeable", "detach",
 					"taskloop", "target",	  "split", "priority", NULL};
+const char *const event_access_names[] = {"unknown", "absent", "unmapped", "ended", "refused", NULL};
 const char *const event_lock_names[] = {"critical", "ordered", "lock", "doacross", "atomic", NULL};
 const char *const event_cancel_names[] = {"parallel", "loop", "sections", "taskgroup", NULL};
 const char *const event_reason_names[] = {"unknown", "preempted", "blocked", "yielded", NULL};
@@ -332,6 +333,7 @@ static const char *const kind_names[EVENT_KIND_MAX] = {
 	[EVENT_TASK_FULFILL] = "task-fulfill",
 	[EVENT_TASK_DISCARD] = "task-discard",
 	[EVENT_CANCEL] = "cancel",
+	[EVENT_ACCESS] = "access",
 	[EVENT_LOST] = "lost",
 };
 

@@ -119,12 +119,14 @@ void event_stream__summarize(struct event_stream *stream);
 
 /* Names of enumerations as the log spells them; NULL ends each list. */
 extern const char *const event_wait_names[],
-	*const event_depend_names[], *const event_flag_names[],
-					     *const event_lock_names[],
-						     *const event_reason_names[],
-							     *const event_sched_names[],
-								     *const event_trouble_names[],
-									     *const event_cancel_names[];
+	*const event_depend_names[],
+		*const event_flag_names[],
+			*const event_lock_names[],
+				*const event_access_names[],
+					*const event_reason_names[],
+						*const event_sched_names[],
+							*const event_trouble_names[],
+								*const event_cancel_names[];
 enum event_kind event_kind__find(const char *name, size_t bytes); /* EVENT_KIND_MAX: none */
 
 #define SORTED_MAX_BYTES 64

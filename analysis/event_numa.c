@@ -55,4 +55,6 @@ void event_stream__free_numa(struct event_stream *s)
 	free(numa->allowed_cpus);
 	free(numa->allowed_nodes);
 	free(numa->why);
+	free(numa->access_event);
+	free(numa->access_why);
 }

@@ -522,6 +522,7 @@ static bool is_silent(const struct trace_record *rec)
 	case TRACE_COUNTERS:
 	case TRACE_SAMPLE:
 	case TRACE_SAMPLE_STACK:
+	case TRACE_ACCESS:
 	case TRACE_LOCK_WAIT:
 	case TRACE_DEPEND:
 	case TRACE_TASK_BOUNDS:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * NUMA: the machine's nodes, on which of them a program's fragments ran and on which its memory lay.
- * Addresses of single accesses are not known: what can be said of remote ones follows from where pages are.
+ * Where addresses of accesses were sampled, remote ones are those; else what can be said of them follows from
+ * where pages are.
  */
 #ifndef GRAIND_GRAIN_NUMA_H
 #define GRAIND_GRAIN_NUMA_H
@@ -50,6 +51,49 @@ double grain_graph__node_accesses(const struct grain_graph *graph, size_t from, 
 /* Of grain_graph__thread's: what its fragments ran on the node. */
 uint64_t grain_graph__thread_on_node(const struct grain_graph *graph, size_t thread, size_t node);
 
+/*
+ * Samples of accesses to memory: remote ones are those to pages on another node than that of the CPU at the
+ * sample. Of n a share p is known to about sqrt(p (1 - p) / n).
+ */
+enum grain_access_why {
+	GRAIN_ACCESS_UNKNOWN,  /* the CPU's node is not known, or the page's for no known reason */
+	GRAIN_ACCESS_ABSENT,   /* the page was not in memory any more */
+	GRAIN_ACCESS_UNMAPPED, /* there was none any more, or the one of zeros that all processes share */
+	GRAIN_ACCESS_ENDED,    /* the process had ended */
+	GRAIN_ACCESS_REFUSED,  /* the kernel did not tell */
+	GRAIN_ACCESS_WHYS
+};
+
+struct grain_access_counts {
+	uint64_t local, remote;
+	uint64_t unknown; /* the page's node */
+};
+
+struct grain_accesses {
+	const char *event; /* whose samples they are; NULL: there are none, for the reason `why` */
+	const char *why;
+	uint32_t hz;
+	uint64_t lost;
+	struct grain_access_counts all;
+	struct grain_access_counts teams;    /* in the own code of what runs in parallel regions */
+	struct grain_access_counts grains;   /* of tasks and chunks among them */
+	uint64_t unknown[GRAIN_ACCESS_WHYS]; /* all.unknown, by cause */
+	double remote;			     /* part of the teams'; NAN unknown */
+};
+void grain_graph__accesses(const struct grain_graph *graph, struct grain_accesses *out);
+/* Those in the own code of a context; of the tasks or chunks of a row of the profile; of grains with a
+ * problem. */
+void grain_graph__accesses_of(const struct grain_graph *graph, uint32_t context,
+			      struct grain_access_counts *out);
+void grain_graph__accesses_of_profile(const struct grain_graph *graph, size_t row,
+				      struct grain_access_counts *out);
+void grain_graph__accesses_of_problem(const struct grain_graph *graph, enum grain_problem problem,
+				      struct grain_access_counts *out);
+/* The teams' from one node to another's memory, by index. */
+uint64_t grain_graph__accesses_between(const struct grain_graph *graph, size_t from, size_t to);
+/* NAN: none whose node is known. */
+double grain_access_counts__remote(const struct grain_access_counts *counts);
+
 /* A part of the program's memory, the one with the most pages first. */
 struct grain_area {
 	const char *name;   /* of the variable or the file; "" */
@@ -62,6 +106,7 @@ struct grain_area {
 	double on_node;			      /* part of it that is there, NAN nothing in memory */
 	double far;	/* part of teams' time on other nodes than its pages, by their parts; NAN unknown */
 	bool misplaced; /* nearly all of it on one node, while much of the time is spent on others */
+	struct grain_access_counts accesses; /* sampled ones of it, by teams */
 };
 void grain_graph__area(const struct grain_graph *graph, size_t index, struct grain_area *out);
 uint64_t grain_graph__area_bytes(const struct grain_graph *graph, size_t area, enum grain_look look,

@@ -221,6 +221,8 @@ static int dispatch(struct replay *r, uint32_t thread, const struct event *e)
 		return replay__on_cpu(r, thread, e);
 	case EVENT_SAMPLE:
 		return replay__sample(r, thread, e);
+	case EVENT_ACCESS:
+		return replay__access(r, thread, e);
 	case EVENT_LOST:
 		replay__lost(r, thread, e);
 		return 0;

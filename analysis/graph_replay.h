@@ -221,6 +221,8 @@ int replay__on_cpu(struct replay *r, uint32_t thread, const struct event *e);
 
 /* graph_samples.c */
 int replay__sample(struct replay *r, uint32_t thread, const struct event *e);
+/* graph_accesses.c */
+int replay__access(struct replay *r, uint32_t thread, const struct event *e);
 
 /* graph_depend.c */
 int replay__depend(struct replay *r, uint32_t thread, const struct event *e);

@@ -211,6 +211,7 @@ static void write_state(struct lines *l, uint32_t context)
 		KEY(o, "runtime");
 		json_out__bool(o, true);
 	}
+	json__write_accesses_of(o, g, context);
 	if (context__lock(g, c)) {
 		KEY(o, "lock_ns");
 		json_out__uint(o, context__lock(g, c));

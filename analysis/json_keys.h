@@ -91,6 +91,11 @@ void json__write_asked_counters(struct json_out *o, const struct grain_graph *g)
 
 /* json_numa.c: "numa" */
 void json__write_numa(struct json_out *o, const struct grain_graph *g);
+/* json_accesses.c: "addresses"; of a context that has any, and of counts that are not 0, "accesses" */
+void json__write_accesses(struct json_out *o, const struct grain_graph *g);
+void json__write_accesses_of(struct json_out *o, const struct grain_graph *g, uint32_t context);
+struct grain_access_counts;
+void json__write_access_counts(struct json_out *o, const struct grain_access_counts *counts);
 
 /* json_samples.c: "sampling"; -ENOMEM */
 int json__write_sampling(struct json_out *o, const struct grain_graph *g);

@@ -125,6 +125,7 @@ static void write_area(struct json_out *o, const struct grain_graph *g, size_t i
 	key_percent(o, "far_percent", numa->absent ? NAN : area.far);
 	json_out__key(o, "misplaced");
 	json_out__bool(o, area.misplaced);
+	json__write_access_counts(o, &area.accesses);
 	json_out__close(o, '}');
 }
 
@@ -144,16 +145,32 @@ static void write_pages(struct json_out *o, const struct grain_graph *g, const s
 	json_out__close(o, '}');
 }
 
+/* From node to node: what was sampled, or if pages are used alike. */
+static double accesses_percent(const struct grain_graph *g, const struct grain_accesses *sampled, size_t from,
+			       size_t to)
+{
+	uint64_t known = sampled->teams.local + sampled->teams.remote;
+
+	if (!known)
+		return 100 * grain_graph__node_accesses(g, from, to);
+	return 100 * (double)grain_graph__accesses_between(g, from, to) / (double)known;
+}
+
 static void write_remote(struct json_out *o, const struct grain_graph *g, const struct grain_numa *numa)
 {
-	const char *absent = numa->absent		 ? numa->absent
-			     : numa->pages_absent	 ? numa->pages_absent
-			     : isnan(numa->remote_least) ? "no team ran while its memory was looked at"
-							 : NULL;
+	struct grain_accesses sampled;
+	const char *absent;
 
+	grain_graph__accesses(g, &sampled);
+	absent = numa->absent		     ? numa->absent
+		 : !isnan(sampled.remote)    ? NULL
+		 : numa->pages_absent	     ? numa->pages_absent
+		 : isnan(numa->remote_least) ? "no team ran while its memory was looked at"
+					     : NULL;
 	open_available(o, "remote", absent);
 	if (!absent) {
-		key_string(o, "by", "pages");
+		key_string(o, "by", isnan(sampled.remote) ? "pages" : "addresses");
+		key_percent(o, "percent", sampled.remote);
 		key_percent(o, "least_percent", numa->remote_least);
 		key_percent(o, "alike_percent", numa->remote_alike);
 		json_out__key(o, "accesses_percent");
@@ -161,7 +178,7 @@ static void write_remote(struct json_out *o, const struct grain_graph *g, const 
 		for (size_t from = 0; from < numa->nodes; from++) {
 			json_out__open(o, '[');
 			for (size_t to = 0; to < numa->nodes; to++)
-				json_out__double(o, 100 * grain_graph__node_accesses(g, from, to));
+				json_out__double(o, accesses_percent(g, &sampled, from, to));
 			json_out__close(o, ']');
 		}
 		json_out__close(o, ']');
@@ -188,8 +205,6 @@ void json__write_numa(struct json_out *o, const struct grain_graph *g)
 	}
 	write_pages(o, g, &numa);
 	write_remote(o, g, &numa);
-	open_available(o, "addresses",
-		       "addresses of accesses are not sampled: remote ones are judged by where pages are");
-	json_out__close(o, '}');
+	json__write_accesses(o, g);
 	json_out__close(o, '}');
 }

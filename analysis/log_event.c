@@ -168,6 +168,18 @@ static int sample_keys(struct log_reader *r, const struct keys *keys, struct eve
 	return error;
 }
 
+/* Of a page whose node is not known the reason. */
+static int access_keys(struct log_reader *r, const struct keys *keys, struct event *e)
+{
+	int error = keys__u64(r, keys, KEY_ADDR, &e->value);
+
+	if (error || !keys__have(keys, KEY_NODE))
+		return error ? error : keys__name(r, keys, KEY_WHY, event_access_names, &e->sub);
+	if (!field__u32(&keys->field[KEY_NODE], &e->id) || e->id >= EVENT_NODES_MAX)
+		return keys__bad_value(r, KEY_NODE, &keys->field[KEY_NODE]);
+	return 0;
+}
+
 static int cancel_keys(struct log_reader *r, const struct keys *keys, struct event *e)
 {
 	bool point = false;
@@ -310,6 +322,8 @@ static int event_values(struct log_reader *r, const struct keys *keys, struct ev
 		return scheduler_keys(r, keys, e);
 	case EVENT_SAMPLE:
 		return sample_keys(r, keys, e);
+	case EVENT_ACCESS:
+		return access_keys(r, keys, e);
 	case EVENT_LOST:
 		error = keys__u64(r, keys, KEY_COUNT, &e->value);
 		return error || !(keys->have & K(CAUSE)) ? error

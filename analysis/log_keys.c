@@ -10,7 +10,8 @@ const char *const key_names[KEY_MAX] = {"task",	    "region",	    "loop",	  "src
 					"reason",   "ip",	    "count",	  "cause",  "trouble",
 					"taskloop", "point",	    "unsigned",	  "bounds", "ordered",
 					"doacross", "nonmonotonic", "distribute", "stride", "own",
-					"part",	    "by",	    "ready",	  "stack"};
+					"part",	    "by",	    "ready",	  "stack",  "node",
+					"why"};
 
 int keys__bad_value(struct log_reader *r, enum key key, const struct field *f)
 {

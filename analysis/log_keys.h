@@ -42,6 +42,8 @@ enum key {
 	KEY_BY,
 	KEY_READY,
 	KEY_STACK,
+	KEY_NODE,
+	KEY_WHY,
 	KEY_MAX
 };
 

@@ -280,6 +280,16 @@ static void put_values(struct log_writer *w, const struct event *e)
 	case EVENT_SAMPLE:
 		put_stack(w, e);
 		break;
+	case EVENT_ACCESS:
+		if (e->value)
+			put_hex(w, " addr=", e->value);
+		if (e->id != GRAIN_NONE) {
+			put_key(w, " node=", e->id);
+		} else {
+			put(w, " why=");
+			put(w, event_access_names[e->sub]);
+		}
+		break;
 	case EVENT_LOST:
 		put_key(w, " count=", e->value);
 		if (e->sub) {

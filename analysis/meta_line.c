@@ -488,6 +488,8 @@ int meta__line(struct event_stream *stream, const char *line, size_t bytes, stru
 		error = counter_absent(&p);
 	else if (field__value_is(&name, "@sampling"))
 		error = parse__sampling(&p);
+	else if (field__value_is(&name, "@accesses"))
+		error = parse__accesses(&p);
 	else if (field__value_is(&name, "@address"))
 		error = parse__address(&p);
 	else if (field__value_is(&name, "@neighbour"))

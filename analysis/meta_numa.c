@@ -84,6 +84,28 @@ int parse__placement(struct parse *p)
 	return error;
 }
 
+/* @accesses hz=N event=NAME or why=REASON; lost=COUNT may come later. */
+int parse__accesses(struct parse *p)
+{
+	struct event_numa *numa = &p->stream->numa;
+	struct field f;
+	int rc, error = 0;
+
+	while (!error && (rc = parse__next(p, &f)) != 0) {
+		if (rc < 0)
+			return rc;
+		if (field__is(&f, "hz"))
+			error = parse__u32(p, &numa->access_hz, &f);
+		else if (field__is(&f, "event"))
+			error = parse__own(&numa->access_event, &f);
+		else if (field__is(&f, "why"))
+			error = parse__own(&numa->access_why, &f);
+		else if (field__is(&f, "lost"))
+			error = parse__u64(p, &numa->access_lost, &f);
+	}
+	return error;
+}
+
 static int area_fields(struct parse *p, struct event_area *area)
 {
 	struct field f;
@@ -100,6 +122,8 @@ static int area_fields(struct parse *p, struct event_area *area)
 			error = parse__own(&area->module, &f);
 		else if (field__is(&f, "bytes"))
 			error = parse__u64(p, &area->bytes, &f);
+		else if (field__is(&f, "start"))
+			error = parse__u64(p, &area->start, &f);
 	}
 	if (!error && !area->kind)
 		area->kind = strdup("unknown");
@@ -110,7 +134,7 @@ static int area_fields(struct parse *p, struct event_area *area)
 	return error || (area->kind && area->name && area->module) ? error : -ENOMEM;
 }
 
-/* @area NUMBER kind=KIND name=NAME module=FILE bytes=BYTES */
+/* @area NUMBER kind=KIND name=NAME module=FILE bytes=BYTES start=ADDRESS */
 int parse__area(struct parse *p)
 {
 	struct event_area area = {0};

@@ -39,5 +39,6 @@ int parse__allowed(struct parse *p);
 int parse__placement(struct parse *p);
 int parse__area(struct parse *p);
 int parse__pages(struct parse *p);
+int parse__accesses(struct parse *p);
 
 #endif

@@ -19,7 +19,7 @@
 
 /* ---- nodes -------------------------------------------------------------- */
 
-static uint32_t index_of(const struct numa *n, uint32_t node)
+uint32_t numa__index(const struct numa *n, uint32_t node)
 {
 	for (size_t i = 0; i < n->node_count; i++)
 		if (n->nodes[i].node == node)
@@ -53,7 +53,7 @@ static int make_nodes(struct grain_graph *g, struct numa *n)
 		if (there[i])
 			n->nodes[n->node_count++].node = i;
 	for (size_t i = 0; error == 0 && i < s->numa.node_count; i++)
-		n->nodes[index_of(n, s->numa.nodes[i].node)].memory_bytes = s->numa.nodes[i].memory;
+		n->nodes[numa__index(n, s->numa.nodes[i].node)].memory_bytes = s->numa.nodes[i].memory;
 	return error;
 }
 
@@ -69,7 +69,7 @@ static int place_cpus(struct grain_graph *g, struct numa *n)
 	for (size_t i = 0; error == 0 && i < n->cpus; i++)
 		n->of_cpu[i] = GRAIN_NONE;
 	for (size_t i = 0; error == 0 && i < s->cpu_count; i++) {
-		uint32_t node = index_of(n, s->cpus[i].node);
+		uint32_t node = numa__index(n, s->cpus[i].node);
 
 		if (s->cpus[i].cpu >= n->cpus || node == GRAIN_NONE)
 			continue;
@@ -88,7 +88,7 @@ static int find_distances(struct grain_graph *g, struct numa *n)
 	for (size_t i = 0; error == 0 && i < cells; i++)
 		n->distance[i] = GRAIN_NONE;
 	for (size_t i = 0; error == 0 && i < s->distance_count; i++) {
-		uint32_t from = index_of(n, s->distances[i].from), to = index_of(n, s->distances[i].to);
+		uint32_t from = numa__index(n, s->distances[i].from), to = numa__index(n, s->distances[i].to);
 
 		if (from != GRAIN_NONE && to != GRAIN_NONE)
 			n->distance[from * n->node_count + to] = s->distances[i].distance;
@@ -295,7 +295,7 @@ static int measure_pages(struct grain_graph *g)
 	for (size_t i = 0; i < said->page_count; i++) {
 		const struct event_pages *pages = &said->pages[i];
 		uint64_t bytes = bytes_of(&said->areas[pages->area], pages);
-		uint32_t node = index_of(n, pages->node);
+		uint32_t node = numa__index(n, pages->node);
 
 		n->bytes[(pages->area * GRAIN_LOOKS + pages->look) * n->node_count + node] = bytes;
 	}
@@ -323,7 +323,9 @@ int graph__measure_numa(struct grain_graph *g)
 {
 	int error = measure_time(g);
 
-	return error == 0 ? measure_pages(g) : error;
+	if (error == 0)
+		error = measure_pages(g);
+	return error == 0 ? graph__measure_accesses(g) : error;
 }
 
 void numa__free(struct numa *n)
@@ -337,6 +339,11 @@ void numa__free(struct numa *n)
 	free(n->thread_ns);
 	free(n->bytes);
 	free(n->areas);
+	free(n->accesses);
+	free(n->of_context);
+	free(n->of_profile);
+	free(n->of_problem);
+	free(n->between);
 	free(n);
 }
 

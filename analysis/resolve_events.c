@@ -370,6 +370,7 @@ static int dispatch(struct resolver *r, struct thread *t, const struct trace_rec
 	case TRACE_COUNTERS:
 	case TRACE_SAMPLE:
 	case TRACE_SAMPLE_STACK:
+	case TRACE_ACCESS:
 	case TRACE_KIND_MAX:
 		break;
 	}
@@ -440,6 +441,26 @@ static int sampled(struct resolver *r, struct thread *t, const struct trace_reco
 	return e ? extend_stack(r, t, rec, 0) : -E2BIG;
 }
 
+/* Which memory it used there. */
+static int accessed(struct resolver *r, struct thread *t, const struct trace_record *rec)
+{
+	bool known = rec->arg < TRACE_ACCESS_UNKNOWN;
+	uint32_t why = known ? EVENT_ACCESS_UNKNOWN : rec->arg - TRACE_ACCESS_UNKNOWN;
+	struct event *e;
+	int error = 0;
+
+	if (!t->begun && t->tid)
+		error = thread_begins(r, t);
+	if (error)
+		return error;
+	e = resolver__emit(r, t, EVENT_ACCESS, known && rec->arg < EVENT_NODES_MAX ? rec->arg : GRAIN_NONE);
+	if (!e)
+		return -E2BIG;
+	e->value = rec->key;
+	e->sub = why < EVENT_ACCESS_WHYS ? (uint8_t)why : EVENT_ACCESS_UNKNOWN;
+	return 0;
+}
+
 /* Of the event that comes next, if that is of this kind: between them it may have been lost. */
 static void take_reading(struct thread *t, const struct trace_record *rec)
 {
@@ -487,6 +508,8 @@ int resolver__record(struct resolver *r, struct thread *t, const struct trace_re
 		return scheduled(r, t, rec);
 	if (rec->kind == TRACE_SAMPLE || rec->kind == TRACE_SAMPLE_STACK)
 		return sampled(r, t, rec);
+	if (rec->kind == TRACE_ACCESS)
+		return accessed(r, t, rec);
 	if (rec->kind == TRACE_COUNTERS) {
 		take_reading(t, rec);
 		return 0;

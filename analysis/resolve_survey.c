@@ -280,7 +280,7 @@ int survey__run(struct resolver *r)
 		if (rec->kind == TRACE_OFF_CPU || rec->kind == TRACE_ON_CPU || rec->kind == TRACE_COUNTERS)
 			continue;
 		t->last_record = (uint32_t)i;
-		if (rec->kind == TRACE_SAMPLE || rec->kind == TRACE_SAMPLE_STACK)
+		if (rec->kind == TRACE_SAMPLE || rec->kind == TRACE_SAMPLE_STACK || rec->kind == TRACE_ACCESS)
 			continue;
 		if (t->start_known && is_plain(rec->kind))
 			t->survey.create = t->survey.begin = GRAIN_NONE;

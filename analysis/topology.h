@@ -9,7 +9,7 @@
 
 #include "analysis/graph.h"
 
-#define TOPOLOGY_MAX_NODES 1024
+#define TOPOLOGY_MAX_NODES EVENT_NODES_MAX
 
 struct topology {
 	/* By CPU: the number of its core or, where there are several nodes, of its node; GRAIN_NONE: unknown.

@@ -264,8 +264,19 @@ enum trace_kind {
 				extra are the first three */
 	TRACE_SAMPLE_STACK = 41, /* of the thread's latest TRACE_SAMPLE: key, frame and extra are its
 				    addresses from number arg on; no event itself */
+	TRACE_ACCESS = 42, /* the thread used memory: key = address of the page, arg = the NUMA node that
+			      it was on soon after, or TRACE_ACCESS_UNKNOWN + enum trace_access */
 	TRACE_KIND_MAX
 };
+
+/* Why the node of a page is not known. */
+enum trace_access {
+	TRACE_ACCESS_ABSENT = 1,   /* it was not in memory any more */
+	TRACE_ACCESS_UNMAPPED = 2, /* there was none any more, or the one of zeros that all processes share */
+	TRACE_ACCESS_ENDED = 3,	   /* the process had ended */
+	TRACE_ACCESS_REFUSED = 4,  /* the kernel did not tell */
+};
+#define TRACE_ACCESS_UNKNOWN 0x10000u
 
 /* cpu of a record for which nobody read it. */
 #define TRACE_CPU_UNKNOWN 0xffff

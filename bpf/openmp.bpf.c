@@ -2,8 +2,10 @@
 /*
  * The uprobe programs: one per runtime, for all of its points, and one for the
  * program's own functions; the attach cookie says what the point stands for and where its operands are
- * (cookie.h). The scheduler's tracepoints (sched.bpf.h) and samples (sample.bpf.h) write into the same rings.
+ * (cookie.h). The scheduler's tracepoints (sched.bpf.h) and samples (sample.bpf.h, access.bpf.h) write into
+ * the same rings.
  */
+#include "bpf/access.bpf.h"
 #include "bpf/libgomp.bpf.h"
 #include "bpf/libomp.bpf.h"
 #include "bpf/sample.bpf.h"

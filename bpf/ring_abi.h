@@ -94,6 +94,7 @@ enum ring_kind {
 			     first three */
 	RING_SAMPLE_STACK = 42, /* of the thread's latest RING_SAMPLE: key, frame and extra are its addresses
 				   from number arg on */
+	RING_ACCESS = 43,	/* the thread uses memory: key address */
 	RING_KIND_MAX
 };
 
@@ -250,7 +251,8 @@ enum ring_loss {
 	RING_LOSS_STORAGE = 2, /* per-thread state could not be allocated */
 	RING_LOSS_BODY = 3,    /* a body began of whose construct nothing was seen before */
 	RING_LOSS_SAMPLE = 4,  /* no free slot for a sample or the rest of its stack */
-	RING_LOSS_MAX = 5
+	RING_LOSS_ACCESS = 5,  /* no free slot for an access, or more of them than a CPU may have */
+	RING_LOSS_MAX = 6
 };
 
 struct ring_ctl {
@@ -258,7 +260,7 @@ struct ring_ctl {
 	RING_U64 loss[RING_LOSS_MAX];
 	RING_U32 node;	     /* index into node_slots; the daemon's, set once */
 	RING_U32 first_slot; /* in that map */
-	RING_U64 pad_producer[9];
+	RING_U64 pad_producer[8];
 	RING_U64 tail; /* consumer */
 	RING_U64 pad_consumer[15];
 };

@@ -5,8 +5,10 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #define AREAS_SHOWN 8
+#define ACCESSES_SHOWN 10
 #define DISTANCES_SHOWN 16
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
@@ -73,8 +75,9 @@ static void show_nodes(struct summary *s, const struct grain_numa *numa)
 	summary__print(s, &table);
 }
 
-static void add_area(struct columns *table, const struct grain_graph *g, size_t index)
+static void add_area(struct columns *table, const struct grain_graph *g, size_t index, bool sampled)
 {
+	double remote;
 	struct grain_area area;
 	struct grain_node node;
 	char text[200];
@@ -94,10 +97,13 @@ static void add_area(struct columns *table, const struct grain_graph *g, size_t 
 		columns__add(table, text);
 	}
 	columns__add(table, isnan(area.far) ? "-" : format__percent(100 * area.far).text);
+	remote = grain_access_counts__remote(&area.accesses);
+	if (sampled)
+		columns__add(table, isnan(remote) ? "-" : format__percent(100 * remote).text);
 	columns__add(table, area.misplaced ? "misplaced" : "");
 }
 
-static void show_areas(struct summary *s, const struct grain_numa *numa)
+static void show_areas(struct summary *s, const struct grain_numa *numa, bool sampled)
 {
 	static const struct columns_column columns[] = {
 		{.title = "MEMORY", .left = true, .cuttable = true},
@@ -108,23 +114,114 @@ static void show_areas(struct summary *s, const struct grain_numa *numa)
 		{.title = "% far"},
 		{.title = "", .left = true},
 	};
+	struct columns_column shown[COUNT_OF(columns) + 1];
 	struct columns table;
+	size_t last = COUNT_OF(columns) - 1;
 
 	if (!numa->areas)
 		return;
-	summary__table(s, &table, columns, COUNT_OF(columns));
+	memcpy(shown, columns, sizeof(columns));
+	if (sampled) {
+		shown[last++] = (struct columns_column){.title = "% remote"};
+		shown[last] = columns[COUNT_OF(columns) - 1];
+	}
+	summary__table(s, &table, shown, last + 1);
 	for (size_t i = 0; i < numa->areas && i < AREAS_SHOWN; i++)
-		add_area(&table, s->graph, i);
+		add_area(&table, s->graph, i, sampled);
 	summary__print(s, &table);
 	summary__more(s, numa->areas, AREAS_SHOWN, "areas");
 }
 
+/* What was sampled; else what follows from where pages are. */
+static void say_remote(struct summary *s, const struct grain_numa *numa, const struct grain_accesses *sampled)
+{
+	uint64_t known = sampled->teams.local + sampled->teams.remote;
+	char line[500], clean[300];
+
+	if (sampled->event) {
+		snprintf(line, sizeof(line),
+			 "addresses are sampled (%s): %s %% of the teams' accesses are remote, of %s "
+			 "samples; of %s "
+			 "the page's node is not known, %s were lost",
+			 format__clean(clean, sizeof(clean), sampled->event, 60),
+			 isnan(sampled->remote) ? "-" : format__percent(100 * sampled->remote).text,
+			 format__count(known).text, format__count(sampled->all.unknown).text,
+			 format__count(sampled->lost).text);
+		summary__paragraph(s, "  ", line);
+	}
+	if (!isnan(sampled->remote) || isnan(numa->remote_least))
+		return;
+	snprintf(line, sizeof(line),
+		 "remote are at least %s %% of the teams' accesses if pages are used alike, %s %% if every "
+		 "thread "
+		 "uses all of them; judged by where pages are: %s",
+		 format__percent(100 * numa->remote_least).text,
+		 format__percent(100 * numa->remote_alike).text,
+		 sampled->event ? "no address was sampled in a team"
+				: format__clean(clean, sizeof(clean), sampled->why, 200));
+	summary__paragraph(s, "  ", line);
+}
+
+static bool add_accesses(struct columns *table, const char *name, const struct grain_access_counts *counts)
+{
+	double remote = grain_access_counts__remote(counts);
+
+	if (!counts->local && !counts->remote && !counts->unknown)
+		return false;
+	columns__add(table, name);
+	summary__add_count(table, counts->local + counts->remote + counts->unknown);
+	summary__add_count(table, counts->unknown);
+	columns__add(table, isnan(remote) ? "-" : format__percent(100 * remote).text);
+	return true;
+}
+
+/* Of each definition, then of the grains that have a problem. */
+static void show_accesses(struct summary *s)
+{
+	static const struct columns_column columns[] = {
+		{.title = "SAMPLED ACCESSES OF", .left = true, .cuttable = true},
+		{.title = "samples"},
+		{.title = "unknown", .optional = 1},
+		{.title = "% remote"},
+	};
+	struct grain_access_counts counts;
+	struct columns table;
+	size_t rows = 0;
+
+	summary__table(s, &table, columns, COUNT_OF(columns));
+	for (size_t i = 0; i < grain_graph__profile_count(s->graph) && rows < ACCESSES_SHOWN; i++) {
+		struct grain_profile profile;
+
+		grain_graph__profile(s->graph, i, &profile);
+		grain_graph__accesses_of_profile(s->graph, i, &counts);
+		rows += add_accesses(&table,
+				     profile.definition == GRAIN_NONE
+					     ? "unknown"
+					     : summary__definition(s, profile.definition).source,
+				     &counts);
+	}
+	for (int k = 0; k < GRAIN_PROBLEM_COUNT; k++) {
+		struct grain_problem_summary problem;
+
+		grain_graph__problem(s->graph, (enum grain_problem)k, &problem);
+		grain_graph__accesses_of_problem(s->graph, (enum grain_problem)k, &counts);
+		if (problem.available)
+			rows += add_accesses(&table, problem.name, &counts);
+	}
+	if (rows)
+		summary__print(s, &table);
+	else
+		columns__free(&table);
+}
+
 void summary__numa(struct summary *s)
 {
+	struct grain_accesses sampled;
 	struct grain_numa numa;
 	char line[400];
 
 	grain_graph__numa(s->graph, &numa);
+	grain_graph__accesses(s->graph, &sampled);
 	if (numa.absent) {
 		absent(s, "memory by NUMA node", numa.absent);
 		return;
@@ -132,16 +229,7 @@ void summary__numa(struct summary *s)
 	snprintf(line, sizeof(line), "NUMA: %zu nodes; %s grain%s ran on several", numa.nodes,
 		 format__count(numa.moved).text, numa.moved == 1 ? "" : "s");
 	summary__heading(s, line);
-	if (!isnan(numa.remote_least)) {
-		snprintf(line, sizeof(line),
-			 "remote are at least %s %% of the teams' accesses if pages are used alike, %s %% if "
-			 "every thread uses all of them; judged by where pages are, since addresses of "
-			 "accesses "
-			 "are not sampled",
-			 format__percent(100 * numa.remote_least).text,
-			 format__percent(100 * numa.remote_alike).text);
-		summary__paragraph(s, "  ", line);
-	}
+	say_remote(s, &numa, &sampled);
 	if (numa.allowed_cpus[0]) {
 		char cpus[100], nodes[100];
 
@@ -154,5 +242,7 @@ void summary__numa(struct summary *s)
 	if (numa.pages_absent)
 		absent(s, "where its memory lay", numa.pages_absent);
 	else
-		show_areas(s, &numa);
+		show_areas(s, &numa, sampled.event);
+	if (sampled.event)
+		show_accesses(s);
 }

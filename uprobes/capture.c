@@ -28,6 +28,10 @@ struct capture {
 	unsigned int sample_hz;
 	struct sampling *sampling; /* NULL: no samples */
 	char sampling_absent[256]; /* why, "": they were not asked for */
+	struct memory_event memory_event;
+	bool memory_asked;
+	struct sampling *accesses; /* NULL: addresses are not sampled */
+	char accesses_absent[256]; /* why */
 	unsigned cpus;
 	uint32_t slots;
 	struct ring_memory *rings;
@@ -54,6 +58,7 @@ void capture__free(struct capture *capture)
 	capture__disable(capture);
 	probe_links__free(capture->links);
 	sampling__stop(capture->sampling);
+	sampling__stop(capture->accesses);
 	ring_memory__free(capture->rings);
 	openmp_bpf__destroy(capture->skeleton);
 	counter_fds__free(capture->counter_fds);
@@ -145,6 +150,9 @@ static int load_programs(struct capture *capture, struct uprobes_error *err)
 	bpf_program__set_autoload(skeleton->progs.sched_switch, scheduler);
 	bpf_program__set_autoload(skeleton->progs.sched_wakeup, scheduler);
 	bpf_program__set_autoload(skeleton->progs.sample, capture->sample_hz > 0);
+	bpf_program__set_autoload(skeleton->progs.access,
+				  capture->memory_asked && !capture->memory_event.absent[0]);
+	skeleton->rodata->access_limit = SAMPLE_HZ_MAX;
 	skeleton->rodata->sample_followed = !capture->several && !capture->pid;
 	skeleton->rodata->follow_threads = scheduler;
 	skeleton->rodata->follow_targets = scheduler && capture->whole_processes;
@@ -236,6 +244,15 @@ static void start_sampling(struct capture *capture)
 						  capture->cpus, &capture->sampling, &why))
 		snprintf(capture->sampling_absent, sizeof(capture->sampling_absent), "%.*s",
 			 (int)sizeof(capture->sampling_absent) - 1, why.text);
+	if (!capture->memory_asked)
+		return;
+	if (capture->memory_event.absent[0])
+		snprintf(capture->accesses_absent, sizeof(capture->accesses_absent), "%s",
+			 capture->memory_event.absent);
+	else if (sampling__start_memory(capture->skeleton->progs.access, &capture->memory_event,
+					capture->sample_hz, capture->cpus, &capture->accesses, &why))
+		snprintf(capture->accesses_absent, sizeof(capture->accesses_absent), "%.*s",
+			 (int)sizeof(capture->accesses_absent) - 1, why.text);
 }
 
 static int choose_method(struct capture *capture, enum capture_method method, struct uprobes_error *err)
@@ -279,6 +296,9 @@ int capture__open(const struct capture_opts *opts, struct capture **out, struct 
 	capture->several = opts->several;
 	capture->whole_processes = opts->whole_processes;
 	capture->sample_hz = opts->sample_hz;
+	capture->memory_asked = opts->sample_hz && opts->memory_event;
+	if (capture->memory_asked)
+		capture->memory_event = *opts->memory_event;
 	if (!opts->scheduler)
 		snprintf(capture->scheduler_absent, sizeof(capture->scheduler_absent),
 			 "it was not asked for");
@@ -426,6 +446,15 @@ void capture__sampling(const struct capture *capture, struct capture_sampling *o
 	};
 }
 
+void capture__accesses(const struct capture *capture, struct capture_accesses *out)
+{
+	*out = (struct capture_accesses){
+		.asked = capture->memory_asked,
+		.event = capture->accesses ? capture->memory_event.name : NULL,
+		.why = capture->accesses_absent,
+	};
+}
+
 const struct counter_set *capture__counters(const struct capture *capture)
 {
 	return &capture->counters;
@@ -518,5 +547,6 @@ void capture__losses(const struct capture *capture, struct capture_losses *out)
 		out->storage += __atomic_load_n(&ctl->loss[RING_LOSS_STORAGE], __ATOMIC_RELAXED);
 		out->bodies += __atomic_load_n(&ctl->loss[RING_LOSS_BODY], __ATOMIC_RELAXED);
 		out->samples += __atomic_load_n(&ctl->loss[RING_LOSS_SAMPLE], __ATOMIC_RELAXED);
+		out->accesses += __atomic_load_n(&ctl->loss[RING_LOSS_ACCESS], __ATOMIC_RELAXED);
 	}
 }

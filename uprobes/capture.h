@@ -13,6 +13,7 @@
 
 #include "bpf/ring_abi.h"
 #include "uprobes/counter_set.h"
+#include "uprobes/memory_event.h"
 #include "uprobes/plan.h"
 
 #include <sys/types.h>
@@ -32,7 +33,8 @@ struct capture_opts {
 	bool scheduler;			    /* also when the threads that give events are off their CPUs */
 	const struct counter_set *counters; /* NULL: none; needs the scheduler */
 	unsigned int sample_hz;		    /* so often a second each CPU is asked where it is; 0: never */
-	uint32_t slots_per_cpu;		    /* power of two; 0 = default */
+	const struct memory_event *memory_event; /* and which memory it uses; NULL: not that */
+	uint32_t slots_per_cpu;			 /* power of two; 0 = default */
 };
 
 struct capture;
@@ -83,6 +85,13 @@ struct capture_sampling {
 };
 void capture__sampling(const struct capture *capture, struct capture_sampling *out);
 
+struct capture_accesses {
+	bool asked;
+	const char *event; /* its name; NULL: there are no samples of addresses */
+	const char *why;   /* for that reason */
+};
+void capture__accesses(const struct capture *capture, struct capture_accesses *out);
+
 /* What became of those that were asked for; those that can be had come first, numbered as in RING_COUNTERS.
  */
 const struct counter_set *capture__counters(const struct capture *capture);
@@ -111,7 +120,7 @@ int capture__ring_node(const struct capture *capture, unsigned cpu);
 int capture__busiest_node(struct capture *capture);
 
 struct capture_losses {
-	uint64_t ring_full, read_faults, storage, overwritten, bodies, samples; /* enum ring_loss */
+	uint64_t ring_full, read_faults, storage, overwritten, bodies, samples, accesses; /* enum ring_loss */
 };
 void capture__losses(const struct capture *capture, struct capture_losses *out);
 

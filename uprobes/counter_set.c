@@ -53,7 +53,7 @@ static bool is_cpu_pmu(uint32_t type)
 	return found;
 }
 
-static bool is_allowed(uint32_t type)
+bool counter_event__is_allowed(uint32_t type)
 {
 	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_HW_CACHE ||
 	       type == PERF_TYPE_RAW || (type >= PERF_TYPE_MAX && is_cpu_pmu(type));
@@ -113,7 +113,7 @@ static int read_event(const char *line, struct counter_set *set)
 		   &used) != 7 ||
 	    line[used] || e->term.counter >= set->counter_count ||
 	    (set->event_count && e->term.counter < e[-1].term.counter) || e->term.minus > 1 || exclude > 7 ||
-	    set->counters[e->term.counter].absent[0] || !is_allowed(e->type))
+	    set->counters[e->term.counter].absent[0] || !counter_event__is_allowed(e->type))
 		return -EBADMSG;
 	e->exclude_user = exclude & 1;
 	e->exclude_kernel = exclude & 2;

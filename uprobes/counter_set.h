@@ -33,6 +33,9 @@ struct counter_set {
 	struct counter_event events[RING_COUNTERS_MAX];
 };
 
+/* An event of CPUs or the kernel's own: none that traces, or tells of more than counts. */
+bool counter_event__is_allowed(uint32_t type);
+
 /* A line for each counter and each event. */
 int counter_set__write(const struct counter_set *set, FILE *f);
 

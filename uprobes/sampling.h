@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The perf events that ask each CPU, a set number of times a second, what runs there. */
+/* The perf events that ask each CPU, a set number of times a second, what runs there, or which memory it
+ * uses. */
 #ifndef GRAIND_SAMPLING_H
 #define GRAIND_SAMPLING_H
 
+#include "uprobes/memory_event.h"
 #include "uprobes/plan.h"
 
 struct bpf_program;
@@ -16,7 +18,13 @@ struct sampling;
  */
 int sampling__start(const struct bpf_program *program, unsigned int hz, unsigned int cpus,
 		    struct sampling **out, struct uprobes_error *err);
-const char *sampling__clock(const struct sampling *sampling); /* "cycles" or "cpu-clock" */
-void sampling__stop(struct sampling *sampling);		      /* accepts NULL */
+/* The same by that event, whose samples have addresses: as often, or at every so many'th as its period says.
+ */
+int sampling__start_memory(const struct bpf_program *program, const struct memory_event *event,
+			   unsigned int hz, unsigned int cpus, struct sampling **out,
+			   struct uprobes_error *err);
+const char *
+sampling__clock(const struct sampling *sampling); /* of sampling__start: "cycles" or "cpu-clock" */
+void sampling__stop(struct sampling *sampling);	  /* accepts NULL */
 
 #endif

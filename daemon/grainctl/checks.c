@@ -3,6 +3,7 @@
 #include "daemon/grainctl/server.h"
 #include "daemon/grainctl/shim.h"
 #include "uprobes/capture.h"
+#include "uprobes/memory_event.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -282,14 +283,29 @@ static void check_pages(struct check *check)
 
 	if (syscall(SYS_move_pages, 0, 1UL, &page, NULL, &node, 0) == 0)
 		set(check, "page placement", CHECK_YES,
-		    "the kernel tells on which node a page is; remote accesses are judged by that, since "
-		    "addresses of accesses are not sampled",
+		    "the kernel tells on which node a page is; remote accesses are judged by that where "
+		    "addresses are not sampled",
 		    "");
 	else
 		set(check, "page placement", CHECK_NO, strerror(errno),
 		    "where memory is stays absent; use a kernel with CONFIG_NUMA and CONFIG_MIGRATION");
 	if (check->result != CHECK_YES)
 		mend__new_kernel(check->command);
+}
+
+static void check_addresses(struct check *check)
+{
+	struct memory_event event;
+	char detail[200];
+
+	if (memory_event__find(MEMORY_EVENT_DEVICES, &event)) {
+		snprintf(detail, sizeof(detail), "--sample takes them from %s", event.name);
+		set(check, "memory addresses", CHECK_YES, detail, "");
+	} else {
+		set(check, "memory addresses", CHECK_LIMITED, event.absent,
+		    "remote accesses are judged by where pages are; --memory-event page-faults samples first "
+		    "touches");
+	}
 }
 
 static void check_graind(const struct ctl *ctl, struct check *check)
@@ -370,5 +386,6 @@ size_t checks__run(const struct ctl *ctl, struct check out[CHECKS_MAX])
 	check_pmu(&out[count++]);
 	check_numa(&out[count++]);
 	check_pages(&out[count++]);
+	check_addresses(&out[count++]);
 	return count;
 }

@@ -59,6 +59,9 @@ error_t profile__option(int key, char *arg, struct argp_state *state, struct pro
 				   SAMPLE_HZ_MAX, arg);
 		request->sample_hz = (unsigned int)hz;
 		return 0;
+	case CTL_OPTION_MEMORY_EVENT:
+		request->memory_event = arg;
+		return 0;
 	case CTL_OPTION_CEILING:
 		request->ceiling_percent = strtod(arg, &end);
 		if (end == arg || *end || !(request->ceiling_percent >= 0.1) ||
@@ -109,6 +112,12 @@ enum ctl_exit profile__start(const char *socket, const struct profile_request *r
 	     (request->samples_only && json_object_set_new(body, "tasks", json_false())))) {
 		json_decref(body);
 		body = NULL;
+	}
+	if (body && request->memory_event &&
+	    json_object_set_new(body, "memory_event", json_string(request->memory_event))) {
+		json_decref(body);
+		snprintf(why, 512, "the name of the event is no text in UTF-8");
+		return CTL_USAGE;
 	}
 	if (body && request->max_bytes &&
 	    json_object_set_new(body, "max_bytes", json_integer((json_int_t)request->max_bytes))) {

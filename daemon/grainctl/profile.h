@@ -20,19 +20,24 @@
 #define CTL_SAMPLE_ONLY_HELP                                                                                 \
 	"The same and nothing else: without tasks and loops, for next to no cost and for any program"
 
-enum { CTL_OPTION_CEILING = 512 };
+#define CTL_MEMORY_EVENT_HELP                                                                                \
+	"With --sample, take addresses of memory from samples of this event instead of the processor's own " \
+	"(page-faults, page-faults:period=1), or none"
+
+enum { CTL_OPTION_CEILING = 512, CTL_OPTION_MEMORY_EVENT };
 
 struct profile_request {
 	pid_t pid;
 	bool at_start;
-	uint64_t duration_s;	/* 0: until it ends */
-	const char *counters;	/* names with commas between them; NULL: none */
-	unsigned int sample_hz; /* 0: no samples */
-	bool samples_only;	/* tasks and loops are not recorded */
-	bool fast;		/* they are from inside of the process */
-	bool lossless;		/* which waits when graind is behind */
-	uint64_t max_bytes;	/* 0: as graind says */
-	double ceiling_percent; /* of its time that recording may cost; 0: as graind's policy says */
+	uint64_t duration_s;	  /* 0: until it ends */
+	const char *counters;	  /* names with commas between them; NULL: none */
+	unsigned int sample_hz;	  /* 0: no samples */
+	const char *memory_event; /* whose samples have addresses; NULL: the processor's */
+	bool samples_only;	  /* tasks and loops are not recorded */
+	bool fast;		  /* they are from inside of the process */
+	bool lossless;		  /* which waits when graind is behind */
+	uint64_t max_bytes;	  /* 0: as graind says */
+	double ceiling_percent;	  /* of its time that recording may cost; 0: as graind's policy says */
 };
 
 #define CTL_FAST_HELP                                                                                        \
@@ -55,6 +60,7 @@ struct profile_request {
 	{"max-bytes", 'b', "SIZE", 0, CTL_MAX_BYTES_HELP, 0},                                                \
 		{"counters", 'c', "NAMES", 0, CTL_COUNTERS_HELP, 0},                                         \
 		{"sample", 's', "HZ", OPTION_ARG_OPTIONAL, CTL_SAMPLE_HELP, 0},                              \
+		{"memory-event", CTL_OPTION_MEMORY_EVENT, "NAME", 0, CTL_MEMORY_EVENT_HELP, 0},              \
 		{"ceiling", CTL_OPTION_CEILING, "PERCENT", 0, CTL_CEILING_HELP, 0},                          \
 	{                                                                                                    \
 		"sample-only", 'S', "HZ", OPTION_ARG_OPTIONAL, CTL_SAMPLE_ONLY_HELP, 0                       \

@@ -98,7 +98,8 @@ int attach__open(bool several, const struct job *job, struct attachment *out, st
 					  .scheduler = !job->samples_only,
 					  .whole_processes = job->fast,
 					  .counters = job->counters,
-					  .sample_hz = job->sample_hz};
+					  .sample_hz = job->sample_hz,
+					  .memory_event = job->memory_event};
 	struct uprobes_error err = {.text = ""};
 	struct attachment made = {0};
 	int error = capture__open(&opts, &made.capture, &err);
@@ -118,6 +119,7 @@ void attach__describe(const struct capture *capture, struct recorder_capture *ou
 	out->scheduler_absent = capture__scheduler_absent(capture);
 	out->counters = capture__counters(capture);
 	capture__sampling(capture, &out->sampling);
+	capture__accesses(capture, &out->accesses);
 }
 
 void attach__tell_shares(const struct capture *capture, struct recorder *recorder)

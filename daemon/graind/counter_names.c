@@ -98,6 +98,14 @@ static int unknown(const char *name, char *why)
 	return -ENOENT;
 }
 
+static bool is_plain(const char *name)
+{
+	for (const char *c = name; *c; c++)
+		if ((unsigned char)*c <= 0x20 || (unsigned char)*c > 0x7e)
+			return false;
+	return true;
+}
+
 /* One more event of the last counter of the set. `levels`: PFM_PLM3 for programs, PFM_PLM0 for the kernel. */
 static int add_event(struct counter_set *set, const char *name, unsigned int levels, bool minus, char *why)
 {
@@ -160,11 +168,10 @@ static int add_name(struct counter_set *set, const char *name, char *why)
 {
 	struct counter *counter = &set->counters[set->counter_count];
 
-	for (const char *c = name; *c; c++)
-		if ((unsigned char)*c <= 0x20 || (unsigned char)*c > 0x7e) {
-			snprintf(why, WHY_BYTES, "names of counters have no blanks and are ASCII");
-			return -ENOENT;
-		}
+	if (!is_plain(name)) {
+		snprintf(why, WHY_BYTES, "names of counters have no blanks and are ASCII");
+		return -ENOENT;
+	}
 	if (!*name || strlen(name) >= sizeof(counter->name)) {
 		snprintf(why, WHY_BYTES, "names of counters have 1 to %zu characters",
 			 sizeof(counter->name) - 1);
@@ -205,6 +212,80 @@ static int resolve(FILE *names, struct counter_set *out, char why[WHY_BYTES])
 	return error;
 }
 
+/* The events of the kernel whose samples have addresses, and the processor's own where it has one. */
+static const char *nearest_with_addresses(const char *name)
+{
+	static const char *const events[] = {"page-faults", "minor-faults", "major-faults",
+					     "alignment-faults"};
+	static struct nearest nearest;
+	struct memory_event own;
+
+	nearest = (struct nearest){.to = name, .distance = SIZE_MAX};
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
+		consider(&nearest, events[i]);
+	if (memory_event__find(MEMORY_EVENT_DEVICES, &own))
+		consider(&nearest, own.name);
+	return nearest.name;
+}
+
+/* One name to an event; else `why` is one line. */
+static int resolve_memory(const char *name, struct memory_event *out, char why[WHY_BYTES])
+{
+	struct perf_event_attr attr = {.size = sizeof(attr)};
+	pfm_perf_encode_arg_t encode = {.attr = &attr, .size = sizeof(encode)};
+	const char *flaw;
+	int r;
+
+	*out = (struct memory_event){0};
+	if (!*name || strlen(name) >= sizeof(out->name) || !is_plain(name)) {
+		snprintf(why, WHY_BYTES, "names of events have 1 to %zu characters, no blanks, and are ASCII",
+			 sizeof(out->name) - 1);
+		return -ENOENT;
+	}
+	if (pfm_initialize() != PFM_SUCCESS) {
+		snprintf(why, WHY_BYTES, "libpfm4 cannot be used here");
+		return -ENOSYS;
+	}
+	r = pfm_get_os_event_encoding(name, PFM_PLM3 | PFM_PLM0, PFM_OS_PERF_EVENT_EXT, &encode);
+	if (r != PFM_SUCCESS) {
+		snprintf(why, WHY_BYTES,
+			 r == PFM_ERR_NOTFOUND ? "no event is called '%s' here; the nearest whose samples "
+						 "have addresses is '%s'"
+					       : "'%s' is no event with such modifiers; the nearest whose "
+						 "samples have addresses is '%s'",
+			 name, nearest_with_addresses(name));
+		return -ENOENT;
+	}
+	snprintf(out->name, sizeof(out->name), "%s", name);
+	out->type = attr.type;
+	out->config = attr.config;
+	out->config1 = attr.config1;
+	out->config2 = attr.config2;
+	out->period = attr.sample_period;
+	out->precise = attr.precise_ip;
+	out->exclude_user = attr.exclude_user;
+	out->exclude_kernel = attr.exclude_kernel;
+	out->exclude_hypervisor = attr.exclude_hv;
+	flaw = attr.freq ? "freq= is what --sample says" : memory_event__flaw(out);
+	if (flaw)
+		snprintf(why, WHY_BYTES, "'%s': %s", name, flaw);
+	return flaw ? -ENOENT : 0;
+}
+
+int worker__memory_event(void)
+{
+	struct memory_event event;
+	char why[WHY_BYTES] = "", name[256] = "";
+
+	if (fgets(name, sizeof(name), stdin))
+		name[strcspn(name, "\n")] = '\0';
+	if (resolve_memory(name, &event, why))
+		printf("error\t%s\n", why);
+	else
+		memory_event__write(&event, stdout);
+	return fflush(stdout) != 0;
+}
+
 int worker__counters(void)
 {
 	struct counter_set set;
@@ -219,6 +300,11 @@ int worker__counters(void)
 
 /* ---- the daemon's side ---------------------------------------------------- */
 
+static int cannot(struct failure *failure, int error)
+{
+	return failure__set(failure, 503, "cannot look up counters: %s", strerror(error));
+}
+
 static int file_of(const json_t *names, struct failure *failure)
 {
 	int fd = memfd_create("counters", MFD_CLOEXEC);
@@ -226,12 +312,12 @@ static int file_of(const json_t *names, struct failure *failure)
 	size_t i;
 
 	if (fd < 0)
-		return failure__set(failure, 503, "cannot look up counters: %s", strerror(errno));
+		return cannot(failure, errno);
 	json_array_foreach((json_t *)names, i, name)
 	{
 		if (dprintf(fd, "%s\n", json_string_value(name)) < 0) {
 			close(fd);
-			return failure__set(failure, 503, "cannot look up counters: %s", strerror(errno));
+			return cannot(failure, errno);
 		}
 	}
 	lseek(fd, 0, SEEK_SET);
@@ -247,29 +333,61 @@ static int refuse(struct failure *failure, char *text)
 	return failure__set(failure, 400, "%.*s", WHY_BYTES, text);
 }
 
-int counter_names__find(const json_t *names, uid_t uid, gid_t gid, struct counter_set *out,
-			struct failure *failure)
+/* What the worker says of the names, to be freed; NULL with *failure set. */
+static char *look_up(const char *work, const json_t *names, uid_t uid, gid_t gid, struct failure *failure)
 {
-	struct worker worker = {.work = WORKER_COUNTERS,
-				.uid = uid,
-				.gid = gid,
-				.seconds = SECONDS,
-				.max_output = OUTPUT_MAX};
+	struct worker worker = {
+		.work = work, .uid = uid, .gid = gid, .seconds = SECONDS, .max_output = OUTPUT_MAX};
 	char *text = NULL;
 	size_t size;
 	int error;
 
 	worker.input = file_of(names, failure);
 	if (worker.input < 0)
-		return -1;
+		return NULL;
 	error = worker__run(&worker, &text, &size);
 	close(worker.input);
-	if (error)
-		return failure__set(failure, 503, "cannot look up counters: %s", strerror(-error));
-	if (!strncmp(text, "error\t", 6))
-		error = refuse(failure, text + 6);
-	else if (counter_set__read(text, out))
+	if (error) {
+		cannot(failure, -error);
+		return NULL;
+	}
+	if (strncmp(text, "error\t", 6))
+		return text;
+	refuse(failure, text + 6);
+	free(text);
+	return NULL;
+}
+
+int counter_names__find(const json_t *names, uid_t uid, gid_t gid, struct counter_set *out,
+			struct failure *failure)
+{
+	char *text = look_up(WORKER_COUNTERS, names, uid, gid, failure);
+	int error = text ? 0 : -1;
+
+	if (text && counter_set__read(text, out))
 		error = failure__set(failure, 503, "cannot make sense of what was found of these counters");
+	free(text);
+	return error;
+}
+
+int counter_names__find_memory(const char *name, uid_t uid, gid_t gid, struct memory_event *out,
+			       struct failure *failure)
+{
+	json_t *names;
+	char *text;
+	int error = 0;
+
+	if (memory_event__find(MEMORY_EVENT_DEVICES, out) && !strcmp(out->name, name))
+		return 0;
+	names = json_pack("[s]", name);
+	text = names ? look_up(WORKER_MEMORY_EVENT, names, uid, gid, failure) : NULL;
+	if (!names)
+		error = cannot(failure, ENOMEM);
+	else if (!text)
+		error = -1;
+	else if (memory_event__read(text, out))
+		error = failure__set(failure, 503, "cannot make sense of what was found of that event");
+	json_decref(names);
 	free(text);
 	return error;
 }

@@ -9,6 +9,7 @@
 
 #include "daemon/graind/jobs.h"
 #include "uprobes/counter_set.h"
+#include "uprobes/memory_event.h"
 
 #include <jansson.h>
 
@@ -19,5 +20,12 @@
  */
 int counter_names__find(const json_t *names, uid_t uid, gid_t gid, struct counter_set *out,
 			struct failure *failure);
+
+/*
+ * Likewise the event whose samples have addresses: the processor's own ("mem-loads", "ibs_op") or one of
+ * those names, with libpfm4's period= and precise= where they are wanted.
+ */
+int counter_names__find_memory(const char *name, uid_t uid, gid_t gid, struct memory_event *out,
+			       struct failure *failure);
 
 #endif

@@ -9,6 +9,7 @@
 #include "daemon/graind/process.h"
 #include "daemon/graind/recorder.h"
 #include "uprobes/counter_set.h"
+#include "uprobes/memory_event.h"
 
 #include <pthread.h>
 
@@ -35,14 +36,15 @@ struct job {
 	int stop_fd; /* eventfd: look at `stop` */
 	bool at_start;
 	uint64_t duration_s;
-	struct counter_set *counters; /* NULL: none */
-	unsigned int sample_hz;	      /* 0: no samples */
-	bool samples_only;	      /* no runtime is probed */
-	bool fast;		      /* none, because the process tells by itself (libgrainshim) */
-	bool lossless;		      /* and waits when its rings are full */
-	bool by_policy;		      /* a session of those that are always profiled */
-	uint64_t max_bytes;	      /* of its files, by request; 0: none was given */
-	double ceiling_percent;	      /* that recording may cost it; 0: as the policy says */
+	struct counter_set *counters;	   /* NULL: none */
+	struct memory_event *memory_event; /* whose samples have addresses; NULL: not asked for */
+	unsigned int sample_hz;		   /* 0: no samples */
+	bool samples_only;		   /* no runtime is probed */
+	bool fast;			   /* none, because the process tells by itself (libgrainshim) */
+	bool lossless;			   /* and waits when its rings are full */
+	bool by_policy;			   /* a session of those that are always profiled */
+	uint64_t max_bytes;		   /* of its files, by request; 0: none was given */
+	double ceiling_percent;		   /* that recording may cost it; 0: as the policy says */
 	struct process process;
 	/* Under the registry's lock. */
 	enum job_reason stop; /* wanted by a request */

@@ -115,6 +115,26 @@ static int find_counters(const struct job_request *request, const struct process
 	return counter_names__find(request->counters, process->uid, process->gid, *out, failure);
 }
 
+/* With samples of tasks also addresses, by the processor's own event unless another is named. NULL: none are
+ * wanted. */
+static int find_memory_event(const struct job_request *request, const struct process *process,
+			     struct memory_event **out, struct failure *failure)
+{
+	const char *name = request->memory_event;
+
+	*out = NULL;
+	if (!request->sample_hz || request->samples_only || (name && !strcmp(name, "none")))
+		return 0;
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return failure__set(failure, 503, "graind is out of memory");
+	if (!name) {
+		memory_event__find(MEMORY_EVENT_DEVICES, *out);
+		return 0;
+	}
+	return counter_names__find_memory(name, process->uid, process->gid, *out, failure);
+}
+
 /*
  * With the lock held. What is no fault of who asks is the operator's, too; one
  * line in ten seconds, as whoever is refused may ask again at once.
@@ -136,6 +156,7 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 {
 	struct process *process = calloc(1, sizeof(*process));
 	struct counter_set *counters = NULL;
+	struct memory_event *memory_event = NULL;
 	struct job *job = NULL;
 	int pidfd = -1, error = 0;
 	bool refused;
@@ -149,6 +170,10 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	else if (request->samples_only && (!request->sample_hz || !request->pid || request->counters))
 		error = failure__set(failure, 400,
 				     "\"tasks\":false goes with a pid and sample_hz, and without counters");
+	else if (request->memory_event && (!request->sample_hz || request->samples_only))
+		error = failure__set(failure, 400,
+				     "\"memory_event\" (--memory-event) goes with sample_hz "
+				     "(--sample), and with tasks");
 	else if (request->fast && (request->samples_only || !request->pid || request->counters))
 		error = failure__set(failure, 400,
 				     "\"fast\":true goes with a pid, with tasks and without counters");
@@ -168,10 +193,13 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	if (!error)
 		error = find_counters(request, process, &counters, failure);
 	if (!error)
+		error = find_memory_event(request, process, &memory_event, failure);
+	if (!error)
 		error = job__enter(jobs, process, request->pid, 0, false, &job, failure);
 	free(process);
 	if (error) {
 		free(counters);
+		free(memory_event);
 		if (pidfd >= 0)
 			close(pidfd);
 		pthread_mutex_lock(&jobs->lock);
@@ -183,6 +211,7 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	job->at_start = request->at_start;
 	job->duration_s = request->duration_s;
 	job->counters = counters;
+	job->memory_event = memory_event;
 	job->sample_hz = request->sample_hz;
 	job->samples_only = request->samples_only;
 	job->fast = request->fast;

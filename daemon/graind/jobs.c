@@ -273,6 +273,7 @@ void job__free(struct job *job)
 	json_decref(job->view.problems);
 	json_decref(job->view.notes);
 	free(job->counters);
+	free(job->memory_event);
 	free(job);
 }
 

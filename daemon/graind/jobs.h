@@ -41,15 +41,16 @@ struct job_request {
 	uid_t peer;
 	pid_t pid; /* 0: every process, for root */
 	bool at_start;
-	uint64_t duration_s;	/* 0: until it ends */
-	const json_t *counters; /* array of names, or NULL */
-	unsigned int sample_hz; /* 0: no samples */
-	bool samples_only;	/* tasks and loops are not recorded */
-	bool fast;		/* they are by libgrainshim, from inside of the process */
-	bool lossless;		/* whose threads wait when their rings are full */
-	bool by_policy;		/* of every process only those that are always profiled */
-	uint64_t max_bytes;	/* of each job's files; 0: as the policy says */
-	double ceiling_percent; /* of its time that recording may cost; 0: as the policy says */
+	uint64_t duration_s;	  /* 0: until it ends */
+	const json_t *counters;	  /* array of names, or NULL */
+	unsigned int sample_hz;	  /* 0: no samples */
+	const char *memory_event; /* whose samples have addresses; NULL: the processor's; "none" */
+	bool samples_only;	  /* tasks and loops are not recorded */
+	bool fast;		  /* they are by libgrainshim, from inside of the process */
+	bool lossless;		  /* whose threads wait when their rings are full */
+	bool by_policy;		  /* of every process only those that are always profiled */
+	uint64_t max_bytes;	  /* of each job's files; 0: as the policy says */
+	double ceiling_percent;	  /* of its time that recording may cost; 0: as the policy says */
 };
 
 /* These return 0, or -1 with *failure set. */

@@ -382,8 +382,8 @@ int main(int argc, char **argv)
 	setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
 	if (argc > 1 && (!strcmp(argv[1], WORKER_SYMBOLIZE) || !strcmp(argv[1], WORKER_SUMMARY) ||
 			 !strcmp(argv[1], WORKER_PLAN) || !strcmp(argv[1], WORKER_BODIES) ||
-			 !strcmp(argv[1], WORKER_COUNTERS) || !strcmp(argv[1], WORKER_FOLD) ||
-			 !strcmp(argv[1], WORKER_DELIVER)))
+			 !strcmp(argv[1], WORKER_COUNTERS) || !strcmp(argv[1], WORKER_MEMORY_EVENT) ||
+			 !strcmp(argv[1], WORKER_FOLD) || !strcmp(argv[1], WORKER_DELIVER)))
 		return worker__main(argc, argv);
 	argp_program_version_hook = print_version;
 	argp_err_exit_status = 2;

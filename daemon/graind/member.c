@@ -222,7 +222,8 @@ void member__close(struct member *member, enum job_reason reason, const struct c
 		drain_pace__show(&member->pace, member->recorder, capture, &member->before);
 		attach__tell_shares(capture, member->recorder);
 		capture__losses(capture, &lost);
-		recorder__lost_samples(member->recorder, lost.samples - member->before.samples);
+		recorder__lost_samples(member->recorder, lost.samples - member->before.samples,
+				       lost.accesses - member->before.accesses);
 	}
 	job__change(member->job, show_ending, &shown);
 	if (ending) {

@@ -190,13 +190,15 @@ static int write_pages(struct trace_writer *writer, const struct table *table, s
 static int write_place(struct trace_writer *writer, const struct table *table, size_t number,
 		       const struct place *place)
 {
-	char name[600], module[200];
+	char name[600], module[200], start[32] = "";
 	int error;
 
 	trace_writer__quote(place->name, name, sizeof(name));
 	trace_writer__quote(place->module, module, sizeof(module));
-	error = trace_writer__textf(writer, "@area %zu kind=%s name=%s module=%s bytes=%" PRIu64, number,
-				    place->kind, name, module, place->bytes);
+	if (place->start)
+		snprintf(start, sizeof(start), " start=0x%" PRIx64, place->start);
+	error = trace_writer__textf(writer, "@area %zu kind=%s name=%s module=%s bytes=%" PRIu64 "%s", number,
+				    place->kind, name, module, place->bytes, start);
 	for (size_t look = 0; look < LOOKS && !error; look++)
 		error = write_pages(writer, table, number, place, look);
 	return error;

@@ -2,6 +2,7 @@
 #include "daemon/graind/recorder.h"
 #include "daemon/common/job_store.h"
 #include "daemon/common/machine.h"
+#include "daemon/graind/accesses.h"
 #include "daemon/graind/kernel_symbols.h"
 #include "daemon/graind/modules.h"
 #include "daemon/graind/pages.h"
@@ -219,6 +220,22 @@ static int tell_sampling(struct recorder *recorder, const struct recorder_captur
 				   sampling->clock);
 }
 
+/* Likewise; where the memory itself is not looked at, nothing. */
+static int tell_accesses(struct recorder *recorder, const struct recorder_capture *capture)
+{
+	const struct capture_accesses *accesses = &capture->accesses;
+	char text[520];
+	int error;
+
+	if (!accesses->asked)
+		return 0;
+	trace_writer__quote(accesses->event ? accesses->event : accesses->why, text, sizeof(text));
+	error = trace_writer__textf(recorder->writer, "@accesses hz=%u %s=%s", capture->sampling.hz,
+				    accesses->event ? "event" : "why", text);
+	return error || !accesses->event ? error
+					 : accesses__new(&recorder->process, &recorder->ring.accesses);
+}
+
 void recorder__window(struct recorder *recorder, const struct recorder_window *window)
 {
 	if (window->end_ns)
@@ -235,10 +252,13 @@ void recorder__window(struct recorder *recorder, const struct recorder_window *w
 							 window->begin_ns));
 }
 
-void recorder__lost_samples(struct recorder *recorder, uint64_t count)
+void recorder__lost_samples(struct recorder *recorder, uint64_t count, uint64_t addresses)
 {
 	if (count)
 		keep_error(recorder, trace_writer__textf(recorder->writer, "@sampling lost=%" PRIu64, count));
+	if (addresses && recorder->ring.accesses)
+		keep_error(recorder,
+			   trace_writer__textf(recorder->writer, "@accesses lost=%" PRIu64, addresses));
 }
 
 int recorder__begin(struct recorder *recorder, const struct recorder_capture *capture)
@@ -253,6 +273,8 @@ int recorder__begin(struct recorder *recorder, const struct recorder_capture *ca
 		error = tell_counters(recorder, capture->counters);
 	if (!error)
 		error = tell_sampling(recorder, capture);
+	if (!error)
+		error = tell_accesses(recorder, capture);
 	if (error)
 		return error;
 	refresh_modules(recorder);
@@ -310,6 +332,12 @@ void recorder__words(struct recorder *recorder, const struct trace_words_head *h
 void recorder__inside(struct recorder *recorder, const struct inside_counts *counts)
 {
 	recorder->ring.counts.inside = *counts;
+}
+
+static void settle(struct recorder *recorder, bool now)
+{
+	recorder->ring.writer = spool__writer(recorder->spool);
+	keep_error(recorder, ring_to_trace__settle(&recorder->ring, now));
 }
 
 /* Files are opened while the process still leads to them. */
@@ -375,6 +403,7 @@ void recorder__tick(struct recorder *recorder, bool flush)
 {
 	look_at_new_sites(recorder);
 	look_at_new_idents(recorder);
+	settle(recorder, false);
 	if (flush) {
 		keep_error(recorder, trace_writer__flush(recorder->writer));
 		spool__flush(recorder->spool);
@@ -414,6 +443,7 @@ int recorder__finish(struct recorder *recorder, const char *reason, const struct
 	int error;
 
 	look_at_new_sites(recorder);
+	settle(recorder, true);
 	/* Of one that has ended, or executes something else, the memory is gone. */
 	if (recorder->pages)
 		pages__stop(recorder->pages, strcmp(reason, "exit") && strcmp(reason, "exec"));
@@ -462,6 +492,7 @@ void recorder__free(struct recorder *recorder)
 	pages__free(recorder->pages);
 	module_table__free(&recorder->modules);
 	free(recorder->word_sites);
+	accesses__free(recorder->ring.accesses);
 	neighbours__free(recorder->ring.neighbours);
 	live__free(recorder->ring.live);
 	free(recorder);

@@ -29,6 +29,7 @@ struct recorder_capture {
 	const char *scheduler_absent; /* why the scheduler is not followed; NULL: it is */
 	const struct counter_set *counters;
 	struct capture_sampling sampling;
+	struct capture_accesses accesses;
 	const char *source; /* "uprobes", "shim" or "samples" */
 };
 
@@ -78,8 +79,8 @@ uint64_t recorder__dropped(const struct recorder *recorder);
 /* Which part of the time the counter was counted, before the end; of 1 nothing is said. */
 void recorder__share(struct recorder *recorder, size_t counter, double share);
 
-/* Samples that did not fit into the ring; before the end. */
-void recorder__lost_samples(struct recorder *recorder, uint64_t count);
+/* Samples, and those of addresses, that did not fit into the ring; before the end. */
+void recorder__lost_samples(struct recorder *recorder, uint64_t count, uint64_t addresses);
 
 struct recorder_loss {
 	const char *cause;

@@ -3,12 +3,14 @@
 
 #include "analysis/trace_format.h"
 #include "bpf/ring_abi.h"
+#include "daemon/graind/accesses.h"
 #include "daemon/graind/kernel_symbols.h"
 #include "daemon/graind/live.h"
 
 #include <string.h>
 
 #define BATCH 256
+#define AHEAD 4096 /* events that are looked at for more pages to ask for */
 
 /* Of these the numbers are the same in both formats, bit by bit. */
 #define SAME(name) _Static_assert((int)RING_##name == (int)TRACE_##name, #name)
@@ -117,6 +119,7 @@ static const uint8_t kinds[RING_KIND_MAX] = {
 	[RING_COUNTERS] = TRACE_COUNTERS,
 	[RING_SAMPLE] = TRACE_SAMPLE,
 	[RING_SAMPLE_STACK] = TRACE_SAMPLE_STACK,
+	[RING_ACCESS] = TRACE_ACCESS,
 	[RING_STATIC_SHARE] = TRACE_STATIC_SHARE,
 };
 
@@ -258,6 +261,22 @@ static void interpret(struct ring_to_trace *to, const struct ring_event *in)
 	}
 }
 
+/* Its page is asked for together with those of the events behind it. */
+static bool find_page(struct ring_to_trace *to, const struct ring_event *events, size_t count,
+		      struct trace_event *out)
+{
+	struct access_at list[ACCESSES_AT_ONCE] = {{out->key, out->time_ns}};
+	size_t wanted = 0;
+
+	if (!accesses__knows(to->accesses, list)) {
+		for (size_t i = 0; i < count && i < AHEAD && wanted < ACCESSES_AT_ONCE; i++)
+			if (events[i].kind == RING_ACCESS && (pid_t)events[i].tgid == to->tgid)
+				list[wanted++] = (struct access_at){events[i].key, events[i].time_ns};
+		accesses__ask(to->accesses, list, wanted);
+	}
+	return accesses__find(to->accesses, out);
+}
+
 /* Who took the CPU is told only where the thread could have gone on. */
 static void name_neighbour(struct ring_to_trace *to, const struct ring_event *in, struct trace_event *out)
 {
@@ -297,7 +316,8 @@ int ring_to_trace__convert(struct ring_to_trace *to, unsigned int cpu, const str
 			counts->foreign++;
 			continue;
 		}
-		if (in->kind >= RING_KIND_MAX || !kinds[in->kind]) {
+		if (in->kind >= RING_KIND_MAX || !kinds[in->kind] ||
+		    (in->kind == RING_ACCESS && !to->accesses)) {
 			counts->unknown += in->kind != RING_CALIBRATE && in->kind != RING_BODY;
 			continue;
 		}
@@ -326,6 +346,8 @@ int ring_to_trace__convert(struct ring_to_trace *to, unsigned int cpu, const str
 		if (in->time_ns > counts->last_ns)
 			counts->last_ns = in->time_ns;
 		counts->events += in->kind != RING_COUNTERS && in->kind != RING_SAMPLE_STACK;
+		if (in->kind == RING_ACCESS && !find_page(to, in, count - i, out))
+			continue;
 		if (++filled == BATCH) {
 			int failed = trace_writer__events(to->writer, batch, filled);
 
@@ -338,6 +360,19 @@ int ring_to_trace__convert(struct ring_to_trace *to, unsigned int cpu, const str
 
 		error = error ? error : failed;
 	}
+	return error;
+}
+
+int ring_to_trace__settle(struct ring_to_trace *to, bool now)
+{
+	struct trace_event batch[BATCH];
+	size_t count;
+	int error = 0;
+
+	if (!to->accesses)
+		return 0;
+	while (!error && (count = accesses__take(to->accesses, now, batch, BATCH)))
+		error = trace_writer__events(to->writer, batch, count);
 	return error;
 }
 

@@ -13,6 +13,7 @@
 
 #include <sys/types.h>
 
+struct accesses;
 struct live;
 struct ring_event;
 
@@ -39,6 +40,7 @@ struct ring_to_trace {
 	struct trace_writer *lines;
 	struct site_set *sites, *idents;
 	struct site_set *addresses; /* in samples; NULL: there are none */
+	struct accesses *accesses;  /* NULL: none are sampled */
 	struct neighbours *neighbours;
 	struct live *live;
 	pid_t tgid;
@@ -50,6 +52,9 @@ struct ring_to_trace {
 /* Never fails because of what is in the events; the writer's error otherwise. */
 int ring_to_trace__convert(struct ring_to_trace *to, unsigned int cpu, const struct ring_event *events,
 			   size_t count);
+
+/* Writes the accesses whose pages were not in memory yet, once it is time for them, or now. */
+int ring_to_trace__settle(struct ring_to_trace *to, bool now);
 
 /* How many of the events at the start belong to one thread group, and to which. */
 size_t ring_to_trace__same_process(const struct ring_event *events, size_t count, pid_t *tgid);

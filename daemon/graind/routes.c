@@ -111,6 +111,12 @@ static void list_jobs(struct jobs *jobs, const struct request *request, struct a
 	answer->json = json_pack("{s:o}", "jobs", list);
 }
 
+static bool is_name(const json_t *value)
+{
+	return json_is_string(value) && !strpbrk(json_string_value(value), "\n") &&
+	       strlen(json_string_value(value)) == json_string_length(value);
+}
+
 static bool is_list_of_names(const json_t *value)
 {
 	const json_t *name;
@@ -120,8 +126,7 @@ static bool is_list_of_names(const json_t *value)
 		return false;
 	json_array_foreach((json_t *)value, i, name)
 	{
-		if (!json_is_string(name) || strpbrk(json_string_value(name), "\n") ||
-		    strlen(json_string_value(name)) != json_string_length(name))
+		if (!is_name(name))
 			return false;
 	}
 	return true;
@@ -149,6 +154,8 @@ static int parse_start(const json_t *body, struct job_request *out, char why[256
 		} else if (!strcmp(key, "sample_hz") && json_is_integer(value) &&
 			   json_integer_value(value) >= 0 && json_integer_value(value) <= INT_MAX) {
 			out->sample_hz = (unsigned int)json_integer_value(value);
+		} else if (!strcmp(key, "memory_event") && is_name(value)) {
+			out->memory_event = json_string_value(value);
 		} else if (!strcmp(key, "tasks") && json_is_boolean(value)) {
 			out->samples_only = json_is_false(value);
 		} else if (!strcmp(key, "fast") && json_is_boolean(value)) {

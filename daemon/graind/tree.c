@@ -283,6 +283,7 @@ static size_t count_early(const struct tree *tree, const struct target *target,
 		return 0;
 	while (n < count &&
 	       (events[n].kind == RING_SAMPLE || events[n].kind == RING_SAMPLE_STACK ||
+		events[n].kind == RING_ACCESS ||
 		(tree->fast && (events[n].kind == RING_OFF_CPU || events[n].kind == RING_ON_CPU))))
 		n++;
 	return n;

@@ -22,6 +22,7 @@
 #define WORKER_PLAN "--worker-plan"
 #define WORKER_BODIES "--worker-bodies"
 #define WORKER_COUNTERS "--worker-counters"
+#define WORKER_MEMORY_EVENT "--worker-memory-event"
 #define WORKER_DELIVER "--worker-deliver"
 /* What the plan's worker calls the file that it does not know by name. */
 #define WORKER_PLAN_NAME                                                                                     \
@@ -73,6 +74,7 @@ int worker__bodies(uint64_t offset);
 int worker__summary(uint64_t job);
 int worker__fold(void);
 int worker__counters(void);
+int worker__memory_event(void);
 /* To `directory`/`job`/`name`. */
 int worker__deliver(const char *directory, const char *job, const char *name);
 

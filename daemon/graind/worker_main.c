@@ -82,6 +82,8 @@ int worker__main(int argc, char **argv)
 		return worker__fold();
 	if (!strcmp(argv[1], WORKER_COUNTERS))
 		return worker__counters();
+	if (!strcmp(argv[1], WORKER_MEMORY_EVENT))
+		return worker__memory_event();
 	if (deliver)
 		return worker__deliver(argv[5], argv[6], argv[7]);
 	return 2;

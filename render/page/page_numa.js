@@ -54,6 +54,11 @@ function area_columns(numa) {
 		{ title: "on nodes", value: (area) => area.on_node_percent, show: (area) => spread_node(numa, area) },
 		only_if_any({ title: "far", value: (area) => area.far_percent, show: (area) => format_percent(area.far_percent),
 			hint: "part of the teams' time on other nodes than its pages" }),
+		...numa.pages.areas.some((area) => area.accesses) ? [
+			{ title: "samples", value: (area) => area.accesses ? area.accesses.samples : 0, hint: "of the teams' accesses to it" },
+			{ title: "remote", value: (area) => area.accesses && area.accesses.remote_percent, hint: "of these",
+				show: (area) => area.accesses ? format_percent(area.accesses.remote_percent) : ABSENT },
+		] : [],
 		{ title: "", text: true, value: (area) => area.misplaced ? "misplaced first touch" : "" },
 	];
 }
@@ -75,9 +80,27 @@ function access_columns(numa) {
 	];
 }
 
+function sampled_columns() {
+	return [
+		{ title: "of", text: true, value: (row) => row.source || row.problem || "unknown" },
+		count_column("samples", (row) => row.samples),
+		{ title: "remote", value: (row) => row.remote_percent, hint: "of those of which the page's node is known",
+			show: (row) => [format_percent(row.remote_percent), bar_node((row.remote_percent || 0) / 100)] },
+	];
+}
+
+function address_sentence(addresses) {
+	if (!addresses.available)
+		return `${first_capital(addresses.why)}.`;
+	return `Addresses were sampled by ${addresses.event}: ${format_plural(addresses.samples, "sample")}, of ` +
+		`${format_count(addresses.samples - addresses.local - addresses.remote)} the page's node is not known; ${format_count(addresses.lost)} were lost.`;
+}
+
 function remote_sentence(remote) {
 	if (!remote.available)
 		return `Remote accesses are not known: ${remote.why}.`;
+	if (remote.by === "addresses")
+		return `${format_percent(remote.percent)} of the teams' sampled accesses are remote.`;
 	return `At least ${format_percent(remote.least_percent)} of the teams' accesses are remote if all pages are used alike, ` +
 		`${format_percent(remote.alike_percent)} if every thread uses all of them.`;
 }
@@ -94,7 +117,7 @@ function make_numa(app, el) {
 		el.append(dom_node("p", { class: "muted" }, `${first_capital(numa.why)}.`));
 	else
 		el.append(dom_node("p", {}, remote_sentence(numa.remote)), dom_node("p", { class: "muted" },
-			`${first_capital(numa.addresses.why)}.`));
+			address_sentence(numa.addresses)));
 	if (numa.allowed_cpus && numa.available)
 		el.append(dom_node("p", { class: "muted" }, `The program could use CPUs ${numa.allowed_cpus} and nodes ${numa.allowed_nodes}.`));
 	if (!numa.available)
@@ -105,8 +128,12 @@ function make_numa(app, el) {
 	else if (numa.pages.areas.length)
 		el.append(panel_head("Memory", "the parts with the most pages"), table("areas", numa.pages.areas, area_columns(numa)));
 	if (numa.remote.available)
-		el.append(panel_head("Accesses", "between nodes, if every thread uses all memory"), table("accesses",
+		el.append(panel_head("Accesses", numa.remote.by === "addresses" ? "between nodes, as sampled" :
+			"between nodes, if every thread uses all memory"), table("accesses",
 			numa.remote.accesses_percent.map((percent, from) => ({ from, percent })), access_columns(numa)));
+	if (numa.addresses.available && numa.addresses.definitions.length)
+		el.append(panel_head("Sampled accesses", "of each construct, and of grains with a problem"), table("samples",
+			[...numa.addresses.definitions, ...numa.addresses.problems], sampled_columns()));
 	if (numa.threads.length)
 		el.append(panel_head("Threads by node", "time of their fragments"), table("threads", numa.threads, thread_node_columns(numa)));
 }

@@ -76,6 +76,33 @@ def nodes(browser, inputs):
     check("the verdict", "lies on one NUMA node, while 63 % of the teams' time" in verdict and "<b>serial_grid</b>" in verdict, verdict)
 
 
+SAMPLED = """@accesses hz=99 event="<b>loads</b>"
+@accesses lost=2
+"""
+
+
+def sampled(browser, inputs):
+    """The share is what was sampled, where it was."""
+    run = run_of(4).replace("9200 10 0 task-end", "3000 10 0 access addr=0x7001000 node=0\n9200 10 0 task-end").replace(
+        "9200 11 1 task-end", "3000 11 1 access node=0\n3100 11 1 access node=0\n3200 11 1 access node=1\n"
+        "3300 11 1 access why=absent\n9200 11 1 task-end")
+    report = inputs.written("sampled", HEAD + FOUR + PAGES.replace("bytes=16777216", "bytes=16777216 start=0x7000000") + SAMPLED + run)
+    browser.open(report)
+    same("no message", browser.messages(), [])
+    numa, text = report.summary["numa"], browser.js(TEXT)
+    same("by addresses", (numa["remote"]["by"], numa["remote"]["percent"]), ("addresses", 50))
+    check("which is said, and not what follows from pages", "50 % of the teams' sampled accesses are remote" in text and
+          "At least" not in text and "between nodes, as sampled" in text, text[:600])
+    check("by which event, and what is not known", "Addresses were sampled by <b>loads</b>: 5 samples, of 1 the page's node is not known; 2 were lost" in text, text[:600])
+    tables = browser.js(ROWS)
+    same("of the allocation one, which is local", (numa["pages"]["areas"][2]["accesses"]["samples"], tables[1][2][6:8]), (1, ["1", "0 %"]))
+    parts = numa["addresses"]["definitions"] + numa["addresses"]["problems"]
+    same("nodes, memory, accesses, samples, threads", [len(t) for t in tables], [4, 3, 4, len(parts), 4])
+    same("of the construct", [(row[1], is_percent(row[2], 50)) for row in tables[3] if row[0] == "heat.c:40"], [("5", True)])
+    check("accesses as in the JSON", all(is_percent(row[i + 1], percent[i]) for row, percent in
+                                         zip(tables[2], numa["remote"]["accesses_percent"]) for i in range(4)), tables[2])
+
+
 def view(browser, inputs):
     """Grains have the colour of the node that they began on."""
     browser.open(inputs.written("numa", HEAD + FOUR + PAGES + run_of(4)), "mode=grains")
@@ -108,4 +135,4 @@ def absent(browser, inputs):
 
 
 if __name__ == "__main__":
-    main(nodes, view, absent)
+    main(nodes, sampled, view, absent)

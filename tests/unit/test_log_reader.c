@@ -99,6 +99,8 @@ static const char everything[] =
 	"136 10 0 off-cpu reason=preempted\n"
 	"137 10 0 on-cpu reason=unknown\n"
 	"138 10 0 sample ip=0x401234\n"
+	"138 10 0 access addr=0x7f1234567000 node=3\n"
+	"138 10 0 access why=unmapped\n"
 	"139 10 0 lost count=3 cause=\"ring full\"\n"
 	"139 0 0 lost count=5\n"
 	"140 10 0 wait-begin kind=barrier\n"

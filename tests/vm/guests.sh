@@ -16,6 +16,7 @@ PC_TESTS=(
 )
 # What depends on NUMA nodes or the number of CPUs.
 NUMA_TESTS=(
+	vm/test_accesses.sh
 	root/test_numa_pages.sh
 	root/test_rings.sh
 	root/test_samples.sh
@@ -51,7 +52,7 @@ guest()
 		;;
 	linux-6.1-counters)
 		ARCHITECTURE=amd64 KERNEL=6.1
-		TESTS=("${PC_TESTS[@]}" root/test_numa_pages.sh vm/test_offline.sh)
+		TESTS=("${PC_TESTS[@]}" root/test_numa_pages.sh vm/test_accesses.sh vm/test_offline.sh)
 		pc
 		;;
 	linux-6.12)
