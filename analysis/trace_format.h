@@ -137,6 +137,7 @@ struct trace_column_head {
  *   TEAM_STARTED, SECTIONS_BEGIN, SECTION_BEGIN    arg
  *   CHUNK_BEGIN    key, extra, or with TRACE_WORD_SHORT one word: key in its low half, extra - key above
  *   LOCK_WAIT      key, ticks that the wait took
+ *   TRACE_WORD_TURN  as TRACE_WORD_SHORT: CHUNK_NEXT, and TRACE_WORD_TURN_TICKS() later CHUNK_BEGIN
  * A key of TASK_CREATE is (number of the stream's thread) << 40 | number of the task from 1.
  * There is no frame: begins and ends of a stream nest.
  */
@@ -164,8 +165,9 @@ struct trace_word_site {
 #define TRACE_WORD_TICKS(word) ((uint32_t)((word) >> 32))
 #define TRACE_WORD_KEY(thread, number) ((uint64_t)(thread) << 40 | (number))
 
-/* No events. */
+/* No events, but for the first, which is two. */
 enum trace_word {
+	TRACE_WORD_TURN = 58, /* a thread is done with a chunk and gets its next; no site, no arg */
 	TRACE_WORD_JOIN = 59, /* number of the thread << 32 */
 	TRACE_WORD_CPU = 60,  /* the CPU from here on */
 	TRACE_WORD_LOST = 61, /* events that are missing here, tasks that the thread had created by then */
@@ -177,6 +179,10 @@ enum trace_word {
 
 /* arg of CHUNK_BEGIN */
 #define TRACE_WORD_SHORT 2u
+
+/* Of TRACE_WORD_TURN: whether the upper bound is the first that is not in the chunk. */
+#define TRACE_WORD_TURN_EXCLUSIVE(word) ((word) >> 6 & 1)
+#define TRACE_WORD_TURN_TICKS(word) ((uint32_t)(word) >> 7)
 
 #define TRACE_EVENT_COLUMN_BYTES (5 * 8 + 2 * 4 + 2 + 1 + 1)
 #define TRACE_CHUNK_MAX_EVENTS 65536u

@@ -120,6 +120,7 @@ static unsigned length_of(uint64_t word)
 	case TRACE_TASK_FULFILL:
 	case TRACE_SECTIONS_BEGIN:
 	case TRACE_SECTION_BEGIN:
+	case TRACE_WORD_TURN:
 	case TRACE_WORD_JOIN:
 	case TRACE_WORD_CPU:
 	case TRACE_WORD_TIME:
@@ -350,6 +351,18 @@ static int add(struct trace_words *w, struct word_stream *s, const uint64_t *wor
 	return 0;
 }
 
+/* Two events in the words of one: as those would be by themselves. */
+static int add_turn(struct trace_words *w, struct word_stream *s, const uint64_t *word, uint32_t thread)
+{
+	const uint64_t exclusive = TRACE_WORD_TURN_EXCLUSIVE(word[0]), ticks = TRACE_WORD_TURN_TICKS(word[0]),
+		       next = TRACE_CHUNK_NEXT | (uint64_t)TRACE_WORD_TICKS(word[0]) << 32,
+		       begin[2] = {TRACE_CHUNK_BEGIN | (TRACE_WORD_SHORT | exclusive) << 19 | ticks << 32,
+				   word[1]};
+	int error = add(w, s, &next, thread);
+
+	return error ? error : add(w, s, begin, thread);
+}
+
 /* Puts the bytes of the planes together again. */
 static void unfold(const unsigned char *planes, size_t count, uint64_t *words)
 {
@@ -378,7 +391,9 @@ static int all_words(struct trace_words *w, struct word_stream *s, size_t count,
 		}
 		if (at + length > count)
 			break;
-		error = add(w, s, &w->words[at], thread);
+		error = TRACE_WORD_KIND(w->words[at]) == TRACE_WORD_TURN
+				? add_turn(w, s, &w->words[at], thread)
+				: add(w, s, &w->words[at], thread);
 		if (error == -EBADMSG)
 			snprintf(why, 128, "an event at a time that no clock shows");
 		at += length;

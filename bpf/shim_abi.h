@@ -70,10 +70,11 @@ enum shim_kind {
 	SHIM_SINGLE_END = 34,
 	SHIM_LOCK_WAIT = 35, /* arg enum ring_lock; lock, ticks that the wait took */
 	SHIM_STATIC_SHARE = 36,
-	SHIM_JOIN = 59, /* a thread has taken the ring: its key's upper part */
-	SHIM_CPU = 60,	/* the CPU that the thread runs on from here */
-	SHIM_LOST = 61, /* number of events that are missing here, number of tasks created so far */
-	SHIM_TIME = 63, /* the time in ticks; no event */
+	SHIM_CHUNK_TURN = 58, /* CHUNK_NEXT, and the CHUNK_BEGIN that it led to, in two words: see below */
+	SHIM_JOIN = 59,	      /* a thread has taken the ring: its key's upper part */
+	SHIM_CPU = 60,	      /* the CPU that the thread runs on from here */
+	SHIM_LOST = 61,	      /* number of events that are missing here, number of tasks created so far */
+	SHIM_TIME = 63,	      /* the time in ticks; no event */
 };
 
 /* In arg of TASK_CREATE: the task that runs hands over its own next part. */
@@ -84,6 +85,13 @@ enum shim_chunk {
 	SHIM_CHUNK_EXCLUSIVE = 1, /* the upper bound is the first that is not in it */
 	SHIM_CHUNK_SHORT = 2,	  /* one word: lower in the low half, signed, upper - lower above, likewise */
 };
+
+/*
+ * In place of CHUNK_TURN's site and arg: whether its chunk is SHIM_CHUNK_EXCLUSIVE, and the ticks from the
+ * one event to the other. The second word is that of SHIM_CHUNK_SHORT.
+ */
+#define SHIM_TURN(how, ticks) ((uint64_t)SHIM_CHUNK_TURN | (uint64_t)(how) << 6 | (uint64_t)(ticks) << 7)
+#define SHIM_TURN_TICK_BITS 25
 
 /* What a site is, in the low bits of its number's word: the address is the rest. */
 enum shim_site {

@@ -47,21 +47,31 @@ static void put_reductions(struct shim_local *local, const void *caller, const v
 /* What a call of the runtime returned, after its chunk, if any, is told. */
 #define GIVEN(any) ((any) ? took(local, (uint64_t)*lower, (uint64_t)*upper) : over(local))
 
+/* One function for all schedules: theirs end with a jump to it. */
+#define RECORDED_NEXT(T)                                                                                     \
+	static __attribute__((noinline)) bool recorded_next_##T(struct shim_local *local,                    \
+								bool (*const real)(T *, T *), T *lower,      \
+								T *upper)                                    \
+	{                                                                                                    \
+		uint64_t asked = shim__ticks();                                                              \
+		bool any = real(lower, upper);                                                               \
+                                                                                                             \
+		shim__put_answer(local, asked, any, SHIM_CHUNK_EXCLUSIVE, (uint64_t)*lower,                  \
+				 (uint64_t)*upper);                                                          \
+		return any;                                                                                  \
+	}
+
+RECORDED_NEXT(long)
+RECORDED_NEXT(ull)
+
 #define NEXT(name, T)                                                                                        \
 	EXPORT bool GOMP_loop_##name##_next(T *lower, T *upper)                                              \
 	{                                                                                                    \
 		REAL(GOMP_loop_##name##_next, bool, T *, T *);                                               \
 		struct shim_local *local = runtime__here(to);                                                \
-		uint64_t asked;                                                                              \
-		bool any;                                                                                    \
                                                                                                              \
-		if (!local)                                                                                  \
-			return real_GOMP_loop_##name##_next(lower, upper);                                   \
-		asked = shim__ticks();                                                                       \
-		any = real_GOMP_loop_##name##_next(lower, upper);                                            \
-		shim__put_answer(local, asked, any, SHIM_CHUNK_EXCLUSIVE, (uint64_t)*lower,                  \
-				 (uint64_t)*upper);                                                          \
-		return any;                                                                                  \
+		return local ? recorded_next_##T(local, real_GOMP_loop_##name##_next, lower, upper)          \
+			     : real_GOMP_loop_##name##_next(lower, upper);                                   \
 	}
 
 #define START(name, arg)                                                                                     \

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "runtime-shim/ring.h"
 
+#include <errno.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 /* After so long without a drain graind is gone, and the process records no more. */
 #define SILENCE_SECONDS 3
+/* Of a ring that is written for the first time, so much gets memory at a time. */
+#define MAP_WORDS 8192u
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 struct shim_process shim_process;
 __thread struct shim_local *shim_local __attribute__((tls_model("initial-exec")));
@@ -131,6 +139,7 @@ struct shim_local *shim__join(void)
 	};
 	local->head = __atomic_load_n(&local->control->tail, __ATOMIC_ACQUIRE);
 	local->limit = 0;
+	local->mapped = (uint16_t)((local->head < local->mask ? local->head : local->mask + 1) / MAP_WORDS);
 	local->control->tid = (uint32_t)syscall(SYS_gettid);
 	local->joined = joined + __atomic_fetch_add(&header->generations, 1, __ATOMIC_RELAXED) + 1;
 	local->fresh = true;
@@ -152,6 +161,29 @@ void shim__leave(void)
 		__atomic_store_n(&local->control->state, SHIM_ENDED, __ATOMIC_RELEASE);
 }
 
+/*
+ * A page of the ring that is touched first costs a fault, as much as thirty events: one call for many is
+ * cheaper. Kernels before 5.14 refuse it, then faults do it.
+ */
+static void map_ahead(struct shim_local *local, unsigned words)
+{
+	uint64_t end = (uint64_t)local->mapped * MAP_WORDS, size = local->mask + 1;
+	int error = errno;
+
+	if (end >= size)
+		return;
+	if (local->head + words > end) {
+		madvise(local->words + end,
+			(size - end < MAP_WORDS ? size - end : MAP_WORDS) * sizeof(*local->words),
+			MADV_POPULATE_WRITE);
+		errno = error;
+		local->mapped++;
+		end += MAP_WORDS;
+	}
+	if (end < size && end < local->limit)
+		local->limit = end;
+}
+
 /* Up to `words` words fit: false when they don't and nobody reads. */
 static bool wait_for_room(struct shim_local *local, unsigned words)
 {
@@ -163,8 +195,10 @@ static bool wait_for_room(struct shim_local *local, unsigned words)
 		uint32_t beat = __atomic_load_n(&local->header->beat, __ATOMIC_RELAXED);
 
 		local->limit = tail + local->mask + 1;
-		if (local->head + words <= local->limit)
+		if (local->head + words <= local->limit) {
+			map_ahead(local, words);
 			return true;
+		}
 		if (beat != local->beat || !local->beat_ticks) {
 			local->beat = beat;
 			local->beat_ticks = now;
@@ -277,4 +311,19 @@ void shim__put_pair_slowly(struct shim_local *local, uint64_t ticks, uint64_t fi
 	if ((first & 63) == SHIM_TASK_CREATE)
 		local->created++;
 	shim__put(local, word, count, a, b, 0);
+}
+
+void shim__put_answer_at_length(struct shim_local *local, uint64_t asked, uint64_t now, bool any,
+				uint32_t how, uint64_t lower, uint64_t upper)
+{
+	const uint64_t next = SHIM_WORD(SHIM_CHUNK_NEXT, 0, 0);
+
+	if (!any)
+		shim__put_pair(local, asked, next, now, SHIM_WORD(SHIM_LOOP_END, 0, 0), 0, 0, 0);
+	else if (shim__is_short(lower, upper))
+		shim__put_pair(local, asked, next, now,
+			       SHIM_WORD(SHIM_CHUNK_BEGIN, 0, how | SHIM_CHUNK_SHORT), 1,
+			       shim__short_chunk(lower, upper), 0);
+	else
+		shim__put_pair(local, asked, next, now, SHIM_WORD(SHIM_CHUNK_BEGIN, 0, how), 2, lower, upper);
 }

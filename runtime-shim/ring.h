@@ -34,6 +34,7 @@ struct shim_local {
 	uint32_t session;  /* of shim_process: those of an earlier one record no more */
 	bool fresh;	   /* nothing was written yet */
 	bool children;	   /* the running task may have children that have not ended */
+	uint16_t mapped;   /* steps of the ring that have memory; see map_ahead() */
 	uint32_t held[2];  /* events that shim__hold() was given */
 	uint64_t held_at;  /* 0: none */
 	struct call *call; /* of libgomp, that creates a task of which nothing is written yet */
@@ -240,24 +241,33 @@ static inline uint64_t shim__short_chunk(uint64_t lower, uint64_t upper)
 	return (lower & UINT32_MAX) | (upper - lower) << 32;
 }
 
+/* As shim__put_answer() at `now`, where two words do not do. */
+void shim__put_answer_at_length(struct shim_local *local, uint64_t asked, uint64_t now, bool any,
+				uint32_t how, uint64_t lower, uint64_t upper);
+
 /*
  * A thread asked for a chunk, at `asked`, and has got one, or none: its loop is over for it. No such call
- * waits, so both are told when it is over. `how`: of enum shim_chunk.
+ * waits, so both are told when it is over. `how`: SHIM_CHUNK_EXCLUSIVE or 0.
  */
-static inline void shim__put_answer(struct shim_local *local, uint64_t asked, bool any, uint32_t how,
-				    uint64_t lower, uint64_t upper)
+static inline __attribute__((always_inline)) void shim__put_answer(struct shim_local *local, uint64_t asked,
+								   bool any, uint32_t how, uint64_t lower,
+								   uint64_t upper)
 {
-	const uint64_t next = SHIM_WORD(SHIM_CHUNK_NEXT, 0, 0);
-	uint64_t now = shim__ticks();
+	uint64_t now = shim__ticks(), since = asked - local->ticks, took = now - asked, at = local->head,
+		 mask = local->mask, *to = local->words;
 
-	if (!any)
-		shim__put_pair(local, asked, next, now, SHIM_WORD(SHIM_LOOP_END, 0, 0), 0, 0, 0);
-	else if (shim__is_short(lower, upper))
-		shim__put_pair(local, asked, next, now,
-			       SHIM_WORD(SHIM_CHUNK_BEGIN, 0, how | SHIM_CHUNK_SHORT), 1,
-			       shim__short_chunk(lower, upper), 0);
-	else
-		shim__put_pair(local, asked, next, now, SHIM_WORD(SHIM_CHUNK_BEGIN, 0, how), 2, lower, upper);
+	if (UNLIKELY(!any || at + 2 > local->limit || (since >> 32 | took >> SHIM_TURN_TICK_BITS) ||
+		     shim__cpu() != local->cpu || !shim__is_short(lower, upper))) {
+		shim__put_answer_at_length(local, asked, now, any, how, lower, upper);
+		return;
+	}
+	local->ticks = now;
+	local->head = at + 2;
+	shim__soon(&to[(at + SHIM_AHEAD) & mask]);
+	to[at & mask] = SHIM_TURN(how, took) | since << 32;
+	to[(at + 1) & mask] = shim__short_chunk(lower, upper);
+	__atomic_store_n(&local->control->grains, local->control->grains + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&local->control->head, at + 2, __ATOMIC_RELEASE);
 }
 
 /* An event without further words that was at this time, which is not before the thread's last one. */

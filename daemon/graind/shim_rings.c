@@ -58,12 +58,17 @@ _Static_assert((int)SHIM_TASKLOOP_BEGIN == (int)TRACE_TASKLOOP_BEGIN &&
 _Static_assert((int)SHIM_JOIN == (int)TRACE_WORD_JOIN && (int)SHIM_CPU == (int)TRACE_WORD_CPU &&
 		       (int)SHIM_LOST == (int)TRACE_WORD_LOST && (int)SHIM_TIME == (int)TRACE_WORD_TIME &&
 		       (int)SHIM_CHUNK_SHORT == (int)TRACE_WORD_SHORT && SHIM_SITES == TRACE_WORD_SITES &&
-		       SHIM_TASK_KEYED == TRACE_WORD_KEYED,
+		       SHIM_TASK_KEYED == TRACE_WORD_KEYED && (int)SHIM_CHUNK_TURN == (int)TRACE_WORD_TURN,
 	       "other words");
 #define PROBE_WORD SHIM_WORD(SHIM_TASK_BEGIN, 5, 7)
 _Static_assert(TRACE_WORD_KIND(PROBE_WORD) == SHIM_TASK_BEGIN && TRACE_WORD_SITE(PROBE_WORD) == 5 &&
 		       TRACE_WORD_ARG(PROBE_WORD) == 7 && TRACE_WORD_KEY(3, 4) == SHIM_TASK_KEY(3, 4),
 	       "layout of a word");
+#define PROBE_TURN SHIM_TURN(SHIM_CHUNK_EXCLUSIVE, (1u << SHIM_TURN_TICK_BITS) - 2)
+_Static_assert(TRACE_WORD_KIND(PROBE_TURN) == SHIM_CHUNK_TURN && TRACE_WORD_TICKS(PROBE_TURN) == 0 &&
+		       TRACE_WORD_TURN_EXCLUSIVE(PROBE_TURN) &&
+		       TRACE_WORD_TURN_TICKS(PROBE_TURN) == (1u << SHIM_TURN_TICK_BITS) - 2,
+	       "layout of a turn");
 
 struct ring {
 	uint64_t tail;	 /* words that were taken */
