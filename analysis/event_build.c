@@ -6,13 +6,36 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define DEFAULT_MAX_BYTES (8ull << 30)
+#define DEFAULT_MAX_BYTES (UINT64_C(8) << 30)
 #define LOSS_CAUSES 256
+
+uint64_t memory_bound(const struct grain_load_opts *opts)
+{
+	uint64_t machine;
+	long pages;
+
+	if (opts && opts->max_bytes)
+		return opts->max_bytes;
+	if (opts && opts->settings && opts->settings->memory_bytes)
+		return opts->settings->memory_bytes;
+	pages = sysconf(_SC_PHYS_PAGES);
+	machine = pages > 0 ? (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) / 4 * 3 : DEFAULT_MAX_BYTES;
+	return machine < DEFAULT_MAX_BYTES ? machine : DEFAULT_MAX_BYTES;
+}
+
+void memory_bound__say(uint64_t bytes, char text[160])
+{
+	snprintf(text, 160,
+		 "needs more than %llu %s of memory: analyse a shorter recording, or allow more (grainctl's "
+		 "--set memory=SIZE)",
+		 (unsigned long long)(bytes >> (bytes >> 20 ? 20 : 10)), bytes >> 20 ? "MiB" : "KiB");
+}
 
 void budget__init(struct budget *budget, const struct grain_load_opts *opts)
 {
-	budget->left = opts && opts->max_bytes ? opts->max_bytes : DEFAULT_MAX_BYTES;
+	budget->left = memory_bound(opts);
 }
 
 void budget__give(struct budget *budget, uint64_t bytes)
@@ -36,14 +59,15 @@ int load_error(struct grain_error *err, int error, const char *format, ...)
 	return error;
 }
 
-int load_error__memory(struct grain_error *err, int error, const char *path)
+int load_error__memory(struct grain_error *err, int error, const char *path,
+		       const struct grain_load_opts *opts)
 {
-	if (error == -E2BIG)
-		return load_error(
-			err, error,
-			"%s: needs more memory than allowed; raise the memory bound or analyse a shorter "
-			"recording",
-			path);
+	char text[160];
+
+	if (error == -E2BIG) {
+		memory_bound__say(memory_bound(opts), text);
+		return load_error(err, error, "%s: %s", path, text);
+	}
 	return load_error(err, error, "%s: %s while reading", path, strerror(-error));
 }
 

@@ -13,6 +13,11 @@ struct budget {
 	uint64_t left;
 };
 
+/* What a load, and then its graph, may take. */
+uint64_t memory_bound(const struct grain_load_opts *opts);
+/* The line's end for -E2BIG: how much was too little, and what to do. */
+void memory_bound__say(uint64_t bytes, char text[160]);
+
 void budget__init(struct budget *budget, const struct grain_load_opts *opts);
 static inline int budget__take(struct budget *budget, uint64_t bytes) /* -E2BIG */
 {
@@ -27,7 +32,8 @@ void budget__give(struct budget *budget, uint64_t bytes);
 int load_error(struct grain_error *err, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* The line for -ENOMEM and -E2BIG while `path` is read. */
-int load_error__memory(struct grain_error *err, int error, const char *path);
+int load_error__memory(struct grain_error *err, int error, const char *path,
+		       const struct grain_load_opts *opts);
 
 int event_stream__new(struct event_stream **out);
 

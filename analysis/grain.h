@@ -65,11 +65,12 @@ struct grain_settings {
 	const char *topology;
 	/* Counters by name, as the capture calls them; NULL: the usual ones that it has (README.md). */
 	const char *stall_counter, *cycle_counter, *miss_counter, *reference_counter;
+	uint64_t memory_bytes; /* that an analysis may take; 0: 8 GiB, or three quarters of the machine's */
 };
 void grain_settings__default(struct grain_settings *settings);
 /*
  * Sets what "NAME=VALUE" says ("parallel_benefit=2", "parallelism=optimistic",
- * "interval=median", "interval=50us", "topology=FILE"); strings must outlive
+ * "interval=median", "interval=50us", "topology=FILE", "memory=16G"); strings must outlive
  * *settings. -EINVAL with *err naming the choices.
  */
 int grain_settings__set(struct grain_settings *settings, const char *text, struct grain_error *err);
@@ -83,7 +84,7 @@ struct grain_load_opts {
 	const struct grain_graph *baseline;
 	bool keep_going;    /* analyse what is sound of a damaged file, marked incomplete */
 	bool keep_events;   /* keep what grain_graph__write_log needs (about 40 bytes an event) */
-	uint64_t max_bytes; /* memory bound; 0 = 8 GiB */
+	uint64_t max_bytes; /* memory bound; 0 = what the settings say */
 	/* Called now and then with the share done (0..1); may be NULL. */
 	void (*progress)(void *ctx, double done);
 	void *progress_ctx;

@@ -15,7 +15,7 @@ extern "C" {
 
 struct trace_folder;
 
-/* `max_bytes` of memory at most; 0: 8 GiB. */
+/* `max_bytes` of memory at most; 0: 8 GiB, or three quarters of the machine's. */
 int trace_folder__new(uint64_t max_bytes, struct trace_folder **out);
 void trace_folder__free(struct trace_folder *folder);
 /*

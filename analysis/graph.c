@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A graph's life: from a file or a stream of events to all metrics, and its end. */
 #include "analysis/counters.h"
+#include "analysis/event_build.h"
 #include "analysis/graph.h"
 #include "analysis/sample_names.h"
 #include "analysis/profile.h"
@@ -11,15 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_MAX_BYTES (UINT64_C(8) << 30)
-
-static int fail(struct grain_error *err, int error)
+static int fail(struct grain_error *err, int error, const struct grain_load_opts *opts)
 {
+	char text[160];
+
 	if (err && !err->text[0]) {
+		memory_bound__say(memory_bound(opts), text);
 		if (error == -E2BIG)
-			snprintf(err->text, sizeof err->text,
-				 "the graph needs more memory than the bound allows; raise the bound or "
-				 "analyse less");
+			snprintf(err->text, sizeof err->text, "the graph %s", text);
 		else
 			snprintf(err->text, sizeof err->text, "cannot build the graph: %s", strerror(-error));
 	}
@@ -110,14 +110,14 @@ int grain_graph__build(struct event_stream *stream, const struct grain_load_opts
 		err->text[0] = '\0';
 	if (!g) {
 		event_stream__free(stream);
-		return fail(err, -ENOMEM);
+		return fail(err, -ENOMEM, opts);
 	}
 	g->stream = stream;
-	g->memory.max = opts && opts->max_bytes ? opts->max_bytes : DEFAULT_MAX_BYTES;
+	g->memory.max = memory_bound(opts);
 	g->memory.used = events;
 	if (events > g->memory.max) {
 		grain_graph__free(g);
-		return fail(err, -E2BIG);
+		return fail(err, -E2BIG, opts);
 	}
 	g->info = stream->info;
 	if (!g->info.times_derived)
@@ -132,7 +132,7 @@ int grain_graph__build(struct event_stream *stream, const struct grain_load_opts
 	error = compute(g, opts, err);
 	if (error < 0) {
 		grain_graph__free(g);
-		return fail(err, error);
+		return fail(err, error, opts);
 	}
 	if (g->violation[0])
 		g->truth.first_violation = g->violation;
@@ -152,7 +152,7 @@ int grain_graph__load(const char *path, const struct grain_load_opts *opts, stru
 		err->text[0] = '\0';
 	error = event_stream__read(path, opts, &stream, err);
 	if (error < 0)
-		return fail(err, error);
+		return fail(err, error, opts);
 	return grain_graph__build(stream, opts, out, err);
 }
 
@@ -166,7 +166,7 @@ int grain_graph__load_fd(int fd, const char *name, const struct grain_load_opts 
 		err->text[0] = '\0';
 	error = event_stream__read_fd(fd, name, opts, &stream, err);
 	if (error < 0)
-		return fail(err, error);
+		return fail(err, error, opts);
 	return grain_graph__build(stream, opts, out, err);
 }
 

@@ -220,6 +220,6 @@ int log_reader__read(int fd, const char *path, const struct grain_load_opts *opt
 	}
 	event_stream__free(r.stream);
 	if (error == -E2BIG || error == -ENOMEM)
-		return load_error__memory(err, error, path);
+		return load_error__memory(err, error, path, opts);
 	return error == -EPROTO ? -EBADMSG : error;
 }

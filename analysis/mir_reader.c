@@ -450,6 +450,6 @@ int mir_reader__read(int fd, const char *path, const struct grain_load_opts *opt
 	}
 	event_stream__free(m.stream);
 	if (error == -E2BIG || error == -ENOMEM)
-		return load_error__memory(err, error, path);
+		return load_error__memory(err, error, path, opts);
 	return error;
 }

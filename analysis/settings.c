@@ -81,6 +81,22 @@ static int set_interval(struct grain_settings *settings, const char *value, stru
 	return 0;
 }
 
+/* "16G", "500M", "1000000" */
+static int set_memory(struct grain_settings *settings, const char *value, struct grain_error *err)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	unsigned long long number = strtoull(value, &end, 10);
+	const char *unit = *end ? strchr(units, *end) : NULL;
+	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+
+	if (*value < '0' || *value > '9' || end[unit ? 1 : 0] || !number ||
+	    number > (UINT64_MAX >> 1) >> shift)
+		return fail(err, "memory is a size such as 16G");
+	settings->memory_bytes = number << shift;
+	return 0;
+}
+
 static int set_number(double *where, const char *value, struct grain_error *err)
 {
 	char *end;
@@ -114,6 +130,7 @@ int grain_settings__set(struct grain_settings *settings, const char *text, struc
 		{"cycle_counter", NULL, &settings->cycle_counter, NULL},
 		{"miss_counter", NULL, &settings->miss_counter, NULL},
 		{"reference_counter", NULL, &settings->reference_counter, NULL},
+		{"memory", NULL, NULL, set_memory},
 	};
 	const char *equals = strchr(text, '=');
 	size_t length = equals ? (size_t)(equals - text) : 0;
@@ -135,5 +152,5 @@ int grain_settings__set(struct grain_settings *settings, const char *text, struc
 		    "a setting is NAME=VALUE; names are parallel_benefit, load_balance, work_deviation, "
 		    "instantaneous_parallelism, scatter, memory_hierarchy_utilization, cache_miss_ratio, "
 		    "parallelism, interval, topology, stall_counter, cycle_counter, miss_counter, "
-		    "reference_counter");
+		    "reference_counter, memory");
 }

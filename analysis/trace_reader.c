@@ -441,7 +441,7 @@ int trace_reader__read(int fd, const char *path, const struct grain_load_opts *o
 	}
 	event_stream__free(r.stream);
 	if (error == -E2BIG || error == -ENOMEM)
-		return load_error__memory(err, error, path);
+		return load_error__memory(err, error, path, opts);
 	return error;
 }
 

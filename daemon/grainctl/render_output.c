@@ -43,7 +43,9 @@ static void list_settings(void)
 	      "  topology=FILE                    lstopo --of xml of the machine\n"
 	      "Counters, by the recording's names; default: the usual ones:\n"
 	      "  cycle_counter=NAME, stall_counter=NAME\n"
-	      "  miss_counter=NAME, reference_counter=NAME\n",
+	      "  miss_counter=NAME, reference_counter=NAME\n"
+	      "Memory that it may take; default: 8G, at most 3/4 of the machine's:\n"
+	      "  memory=SIZE                      16G\n",
 	      stdout);
 	exit(CTL_DONE);
 }

@@ -61,7 +61,7 @@ check "the text names the threshold" grep -q '< 4' text
 "$ctl" analyze --set=help >help
 is "--set=help" "$?" "0"
 for name in parallel_benefit load_balance work_deviation instantaneous_parallelism scatter memory_hierarchy_utilization \
-	cache_miss_ratio parallelism interval topology cycle_counter stall_counter miss_counter reference_counter; do
+	cache_miss_ratio parallelism interval topology cycle_counter stall_counter miss_counter reference_counter memory; do
 	check "--set=help has $name" grep -q "$name" help
 	check "the manual has $name" grep -q "$name" "$ROOT/systemd/man/grainctl.1"
 	check "completion has $name" grep -q "$name" "$ROOT/systemd/completion/grainctl"
@@ -81,6 +81,11 @@ refused "parallel_benefit=x" "number"
 refused "parallelism=fast" "exact, optimistic or conservative"
 refused "interval=5h" "median, minimum, gap"
 refused "topology=" "topology=FILE"
+refused "memory=much" "16G"
+is "memory that is enough" "$(problem parallel_benefit --set parallel_benefit=4 --set memory=64M)" "(4, 1)"
+"$ctl" analyze two.log --set memory=1K >out 2>err
+is "too little memory: one line" "$? $(wc -l <err) $(wc -c <out)" "1 1 0"
+check "which says what to do" grep -q 'two.log: needs more than 1 KiB of memory: .*--set memory=SIZE' err
 
 "$ctl" analyze two.log --set topology=nofile.xml >out 2>err
 is "no such topology: one line" "$? $(wc -l <err) $(wc -c <out)" "1 1 0"

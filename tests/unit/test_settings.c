@@ -113,6 +113,12 @@ static void test_refused(void)
 	refused("interval=1e30s", "median, minimum, gap");
 	refused("topology=", "topology");
 	refused("cycle_counter=", "cycle_counter");
+	refused("memory=", "16G");
+	refused("memory=0", "16G");
+	refused("memory=-1G", "16G");
+	refused("memory=1X", "16G");
+	refused("memory=1GB", "16G");
+	refused("memory=99999999999T", "16G");
 }
 
 static void test_values(void)
