@@ -29,7 +29,7 @@ BUILD_PACKAGES := gcc g++ clang llvm make pkg-config bpftool libbpf-dev libelf-d
 	libcapstone-dev libzstd-dev zlib1g-dev libmicrohttpd-dev libcurl4-openssl-dev libssl-dev \
 	libdeflate-dev libjansson-dev libsystemd-dev libgraphviz-dev libhwloc-dev libotf2-trace-dev \
 	libpapi-dev libpfm4-dev libconfuse-dev libncurses-dev
-TEST_PACKAGES := openmpi-bin libopenmpi-dev debhelper lintian zsh prometheus python3-prometheus-client python3-pyte iproute2 gfortran graphicsmagick sumaclust fasttree patchelf python3-numpy libopenblas0-openmp r-base-core binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd python3 python3-networkx python3-selenium chromium chromium-driver librsvg2-bin curl procps util-linux strace otf2-tools protobuf-compiler python3-protobuf
+TEST_PACKAGES := openmpi-bin libopenmpi-dev debhelper lintian zsh prometheus python3-prometheus-client python3-pyte iproute2 gfortran graphicsmagick sumaclust fasttree patchelf python3-numpy libopenblas0-openmp r-base-core binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd musl-tools python3 python3-networkx python3-selenium chromium chromium-driver librsvg2-bin curl procps util-linux strace otf2-tools protobuf-compiler python3-protobuf
 # What real guests need, and building for another processor.
 VM_PACKAGES := qemu-system-x86 qemu-system-arm e2fsprogs
 
@@ -269,7 +269,7 @@ $(LIBOMP_PROGRAMS): $(B)/tests/omp/%.clang: tests/omp/%.c $(wildcard tests/omp/*
 R := $(B)/tests/root/programs
 ROOT_PROGRAMS := $(addprefix $(R)/,dynamic static static_pie linked_in loader faulter plugin_gomp.so plugin_omp.so plugin_wheel.so \
 	runtimes team_gomp.so team_omp.so old_teams \
-	held_now held_lazy held_static held_static_pie held_linked_in plugin_slow.so hostile gives_up rough rough.clang)
+	held_now held_lazy held_static held_static_pie held_linked_in held_own_dlopen plugin_slow.so hostile gives_up rough rough.clang)
 # Open MPI of other processors is not in their trees.
 ifndef TRIPLET
 ROOT_PROGRAMS += $(R)/ranks
@@ -282,7 +282,7 @@ $(R)/loader $(R)/faulter $(R)/runtimes $(R)/old_teams $(R)/hostile $(R)/gives_up
 $(R)/plugin_gomp.so $(R)/plugin_omp.so $(R)/plugin_wheel.so: tests/root/programs/plugin.c
 $(R)/team_gomp.so $(R)/team_omp.so: tests/root/programs/plugin_team.c
 $(R)/dynamic $(R)/old_teams $(R)/gives_up: ROOT_FLAGS := -g -fopenmp
-$(R)/held_now $(R)/held_lazy $(R)/held_static $(R)/held_static_pie $(R)/held_linked_in: tests/root/programs/held.c
+$(R)/held_now $(R)/held_lazy $(R)/held_static $(R)/held_static_pie $(R)/held_linked_in $(R)/held_own_dlopen: tests/root/programs/held.c
 $(R)/plugin_slow.so: tests/root/programs/plugin_slow.c
 $(R)/plugin_slow.so: ROOT_FLAGS := -fPIC -shared
 # Tables of functions that are filled and made read-only at the start, and ones that are filled by and by.
@@ -296,6 +296,10 @@ $(R)/hostile: ROOT_LINK = $(B)/daemon/common/pass_fd.o -pthread
 $(R)/held_static: ROOT_FLAGS := -g -fopenmp -static
 $(R)/held_static_pie: ROOT_FLAGS := -g -fopenmp -static-pie
 $(R)/held_linked_in: ROOT_FLAGS := -g -fopenmp
+# Has a dlopen of its own, which comes before the C library's.
+$(R)/held_own_dlopen: tests/root/programs/own_dlopen.c
+$(R)/held_own_dlopen: ROOT_FLAGS := -g -fopenmp
+$(R)/held_own_dlopen: ROOT_LINK = -O2 -fopenmp -rdynamic tests/root/programs/own_dlopen.c
 $(R)/static: ROOT_FLAGS := -g -fopenmp -static
 $(R)/static_pie: ROOT_FLAGS := -g -fopenmp -static-pie
 # Compiled with OpenMP, linked with the archive.

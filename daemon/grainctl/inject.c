@@ -100,13 +100,14 @@ static int explain(const struct inject *inject, int error, char why[512])
 		break;
 	case -ETIMEDOUT:
 		snprintf(why, 512,
-			 "process %d did not get to it within a second and was left as it was; try again, or "
-			 "attach without --fast",
+			 "process %d did not get to it within a second, its thread goes on where it was; try "
+			 "again, or attach without --fast",
 			 pid);
 		break;
 	case -EFAULT:
 		snprintf(why, 512,
-			 "the library failed in process %d, which was left as it was: attach without --fast",
+			 "a call into process %d failed; its thread goes on where it was, but what the call "
+			 "had begun is not undone: attach without --fast, and if it hangs start it anew",
 			 pid);
 		break;
 	default:

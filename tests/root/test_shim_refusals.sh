@@ -107,7 +107,70 @@ if echo 'int main(void) { for (;;); }' >"$T/small.c" && gcc -m32 -nostdlib -ffre
 else
 	skip "refused: a 32-bit program" "gcc makes none here: $(head -n 1 "$T/err")"
 fi
+if command -v musl-gcc >/dev/null; then
+	echo '#include <unistd.h>
+int main(void) { for (;;) sleep(1); }' >"$T/small.c" && musl-gcc -o "$T/musl" "$T/small.c"
+	start "$T/musl"
+	refused "another C library" "is not glibc" $fast "$PROGRAM"
+	finish
+else
+	skip "refused: another C library" "there is no musl-gcc here (musl-tools)"
+fi
+# A C library whose dlopen has another name.
+mkdir "$T/libc"
+if python3 - "$T/libc/libc.so.6" <<-'EOF'
+	import ctypes, os, sys
+	ctypes.CDLL("libc.so.6")
+	libc = next(line.split(None, 5)[5].strip() for line in open("/proc/self/maps") if line.rstrip().endswith("/libc.so.6"))
+	data = open(libc, "rb").read()
+	open(sys.argv[1], "wb").write(data.replace(b"\0dlopen\0", b"\0dlopem\0"))
+	sys.exit(data.count(b"\0dlopen\0") == 0)
+EOF
+then
+	start env LD_LIBRARY_PATH="$T/libc" sleep 60
+	refused "without dlopen" "has no dlopen" $fast "$PROGRAM"
+	finish
+else
+	skip "refused: without dlopen" "the C library here keeps its name otherwise"
+fi
+# Where only a program's parent may look into it.
+scope=/proc/sys/kernel/yama/ptrace_scope
+if [ -w $scope ]; then
+	was=$(cat $scope)
+	[ "$was" = 0 ] && echo 1 >$scope
+	start setpriv --reuid 65534 --clear-groups "$T/held_now" plain
+	refused "yama's ptrace_scope" "kernel.yama.ptrace_scope is" setpriv --reuid 65534 --clear-groups "$T/grainctl" attach --fast "$PROGRAM"
+	[ "$was" = 0 ] && echo "$was" >$scope
+	finish
+else
+	skip "refused: yama's ptrace_scope" "this kernel has none"
+fi
+# The library is there since the program's start, and somebody else records by it; or a job of ours does.
+"$B/tests/tools/rings_only" "$T/rings.sock" 4 524288 >"$T/rings" &
+PIDS+=($!)
+sleep 0.2
+start env LD_PRELOAD="$B/libgrainshim.so" GRAIND_SHIM_SOCKET="$T/rings.sock" "$R/held_now" plain
+refused "recorded by somebody else from inside" "is recorded from inside already" $fast "$PROGRAM"
+finish
 is "none of them has left a job" "$("$GRAINCTL" jobs --all --json | json 'len(d["jobs"])')" 0
+
+# Loaded at its start and recorded by nobody, the library is as good as put in.
+start env LD_PRELOAD="$B/libgrainshim.so" GRAIND_SHIM_SOCKET="$T/none.sock" "$R/held_now" plain
+job=$($fast "$PROGRAM" 2>"$T/err" | sed -n 's/^job //p')
+check "a preloaded library that is idle: it records: $(cat "$T/err")" test "$job"
+refused "one that a job records" "is already profiled by job $job" $fast "$PROGRAM"
+sleep 0.2
+"$GRAINCTL" detach "$job"
+kill -TERM "$PROGRAM"
+wait "$PROGRAM"
+is "its program is unharmed" "$? $(json 'd["correct"]' <"$T/program.json")" "0 True"
+check "and there are events" test "$("$GRAINCTL" jobs --all --json | json "[j['events'] for j in d['jobs'] if j['job'] == ${job:-0}][0]")" -gt 0
+# What is called fails by a signal: the thread goes on where it was.
+start "$R/held_own_dlopen" plain
+refused "a dlopen that fails by a signal" "goes on where it was" $fast "$PROGRAM"
+kill -TERM "$PROGRAM"
+wait "$PROGRAM"
+is "the program was not to blame, and is unharmed" "$? $(json 'd["correct"]' <"$T/program.json")" "0 True"
 
 # Killed at any moment: the program goes on, and the next attach is as the first.
 start "$R/held_now" allocate
