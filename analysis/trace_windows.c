@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of user addresses the bits from here on are 0; windows that are that far apart share no objects. */
-#define KEY_SHIFT 47
-#define KEY_WINDOWS (UINT64_C(1) << (64 - KEY_SHIFT))
+/* Keys are addresses, or small numbers beside each other: what tells windows apart changes all bits. */
+#define KEY_OF_WINDOW UINT64_C(0x9e3779b97f4a7c15)
 
 static bool names_object(uint8_t kind)
 {
@@ -67,7 +66,7 @@ int trace_windows__split(struct trace_content *content, const struct event_strea
 			continue;
 		error = stand_in(content, now, rec->thread, &rec->thread, budget);
 		if (names_object(rec->kind))
-			rec->key ^= (uint64_t)(window % KEY_WINDOWS) << KEY_SHIFT;
+			rec->key ^= (uint64_t)window * KEY_OF_WINDOW;
 	}
 	for (; window < stream->window_count; window++)
 		content->window_threads[window] = content->thread_count;

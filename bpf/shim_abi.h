@@ -133,6 +133,12 @@ enum shim_clock {
 	SHIM_CLOCK_MONOTONIC = 1, /* CLOCK_MONOTONIC, ns */
 };
 
+enum shim_enabled {
+	SHIM_OVER = 0, /* and never again */
+	SHIM_RECORDS = 1,
+	SHIM_PAUSES = 2, /* until the next window */
+};
+
 struct shim_header {
 	/* Written by graind before the process sees it. */
 	uint32_t magic, version;
@@ -142,7 +148,7 @@ struct shim_header {
 	uint32_t lossless;   /* a producer whose ring is full waits */
 	uint64_t ticks_per_second;
 	/* Written by graind while the process runs. */
-	uint32_t enabled; /* the process may clear it */
+	uint32_t enabled; /* enum shim_enabled; the process may end it */
 	uint32_t beat;	  /* changes while graind drains */
 	/* Written by the process. */
 	uint32_t claimed;     /* threads that are or were in use: those below */

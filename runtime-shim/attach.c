@@ -371,7 +371,7 @@ static void over(void)
 {
 	if (!take())
 		return;
-	if (mapped && !__atomic_load_n(&mapped->enabled, __ATOMIC_ACQUIRE))
+	if (mapped && shim__is_over(mapped))
 		end_session();
 	give_back();
 }
@@ -392,7 +392,7 @@ static void look_for_graind(void)
 		return;
 	__atomic_store_n(&last, now, __ATOMIC_RELAXED);
 	if (connect__gone())
-		__atomic_store_n(&shim_process.header->enabled, 0, __ATOMIC_RELEASE);
+		shim__end(shim_process.header);
 }
 
 /* Called when a region begins: libraries that were loaded since have slots, too. */
@@ -429,10 +429,10 @@ EXPORT int grainshim_attach(const char *socket, const void *runtime)
 	state = __atomic_load_n(&shim_process.state, __ATOMIC_ACQUIRE);
 	header = __atomic_load_n(&shim_process.header, __ATOMIC_ACQUIRE);
 	if (state == SHIM_ASK || state == SHIM_ASKING ||
-	    (state == SHIM_ON && __atomic_load_n(&header->enabled, __ATOMIC_RELAXED) && !connect__gone()))
+	    (state == SHIM_ON && !shim__is_over(header) && !connect__gone()))
 		error = -EBUSY;
 	if (!error && state == SHIM_ON)
-		__atomic_store_n(&header->enabled, 0, __ATOMIC_RELEASE);
+		shim__end(header);
 	if (!error && mapped)
 		end_session();
 	handle = !error && dladdr(runtime, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;

@@ -72,11 +72,12 @@ static void measure_cost(const struct shim_local *local)
 			 __ATOMIC_RELAXED);
 }
 
-static void tell_over(void)
+/* Nothing is recorded: for good, or for a while. */
+static void tell_over(const struct shim_header *header)
 {
 	void (*over)(void) = __atomic_load_n(&shim_process.over, __ATOMIC_RELAXED);
 
-	if (over)
+	if (over && shim__is_over(header))
 		over();
 }
 
@@ -85,7 +86,7 @@ struct shim_local *shim__renew(const struct shim_local *local)
 	if (__atomic_load_n(&local->session, __ATOMIC_RELAXED) !=
 	    __atomic_load_n(&shim_process.session, __ATOMIC_ACQUIRE))
 		return shim__join();
-	tell_over();
+	tell_over(local->header);
 	return NULL;
 }
 
@@ -106,8 +107,8 @@ struct shim_local *shim__join(void)
 	header = __atomic_load_n(&shim_process.header, __ATOMIC_ACQUIRE);
 	if (__atomic_load_n(&shim_process.state, __ATOMIC_ACQUIRE) != SHIM_ON)
 		return NULL;
-	if (!__atomic_load_n(&header->enabled, __ATOMIC_ACQUIRE)) {
-		tell_over();
+	if (__atomic_load_n(&header->enabled, __ATOMIC_ACQUIRE) != SHIM_RECORDS) {
+		tell_over(header);
 		return NULL;
 	}
 	if (!claim(header, &number)) {
@@ -203,9 +204,9 @@ static bool wait_for_room(struct shim_local *local, unsigned words)
 			local->beat = beat;
 			local->beat_ticks = now;
 		} else if (now - local->beat_ticks > SILENCE_SECONDS * local->header->ticks_per_second) {
-			__atomic_store_n(&local->header->enabled, 0, __ATOMIC_RELEASE);
+			shim__end(local->header);
 		}
-		if (!local->header->lossless || !__atomic_load_n(&local->header->enabled, __ATOMIC_RELAXED))
+		if (!local->header->lossless || shim__is_over(local->header))
 			return false;
 		nanosleep(&nap, NULL);
 	}

@@ -73,6 +73,18 @@ struct shim_process {
 extern struct shim_process shim_process;
 extern __thread struct shim_local *shim_local __attribute__((tls_model("initial-exec")));
 
+/* The process records no more, whatever graind does. */
+static inline void shim__end(struct shim_header *header)
+{
+	__atomic_store_n(&header->enabled, SHIM_OVER, __ATOMIC_RELEASE);
+}
+
+/* Between two windows it is not. */
+static inline bool shim__is_over(const struct shim_header *header)
+{
+	return __atomic_load_n(&header->enabled, __ATOMIC_ACQUIRE) == SHIM_OVER;
+}
+
 /* Claims a ring for the thread; NULL when there is none left. */
 struct shim_local *shim__join(void);
 /* For a thread whose rings record no more: one of a later session, else NULL. */
@@ -101,8 +113,9 @@ static inline struct shim_local *shim__here(void)
 		if (!local)
 			return NULL;
 	}
-	return LIKELY(__atomic_load_n(&local->header->enabled, __ATOMIC_RELAXED)) ? local
-										  : shim__renew(local);
+	return LIKELY(__atomic_load_n(&local->header->enabled, __ATOMIC_RELAXED) == SHIM_RECORDS)
+		       ? local
+		       : shim__renew(local);
 }
 
 static inline uint64_t shim__ticks(void)

@@ -177,10 +177,8 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	else if (request->fast && (request->samples_only || !request->pid || request->counters))
 		error = failure__set(failure, 400,
 				     "\"fast\":true goes with a pid, with tasks and without counters");
-	else if (request->ceiling_percent && (!request->pid || request->samples_only || request->fast))
-		error = failure__set(
-			failure, 400,
-			"\"ceiling_percent\" goes with a pid, with tasks and without \"fast\":true");
+	else if (request->ceiling_percent && (!request->pid || request->samples_only))
+		error = failure__set(failure, 400, "\"ceiling_percent\" goes with a pid and with tasks");
 	else if (request->lossless && !request->fast)
 		error = failure__set(failure, 400, "\"lossless\":true goes with \"fast\":true");
 	else if (request->max_bytes && request->max_bytes < SPOOL_LEAST_BYTES)

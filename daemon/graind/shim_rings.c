@@ -73,6 +73,7 @@ _Static_assert(TRACE_WORD_KIND(PROBE_TURN) == SHIM_CHUNK_TURN && TRACE_WORD_TICK
 struct ring {
 	uint64_t tail;	 /* words that were taken */
 	uint64_t until;	 /* and will be in this round */
+	uint64_t paced;	 /* words that were taken since the last shim_rings__pace() */
 	bool ended;	 /* its thread has */
 	uint32_t stream; /* of its present thread */
 	uint32_t tid;	 /* as the kernel numbers it here; 0: its thread is not known yet */
@@ -210,7 +211,7 @@ static int hand_over(const struct shim_rings *rings, int memory)
 }
 
 /* The header, with how fast its clock goes. */
-static void start_clocks(struct shim_rings *rings, bool lossless)
+static void start_clocks(struct shim_rings *rings, bool lossless, bool pauses)
 {
 	const struct timespec while_ticking = {.tv_nsec = 1000000};
 	uint64_t ticks = 0, ns = 0;
@@ -228,11 +229,11 @@ static void start_clocks(struct shim_rings *rings, bool lossless)
 		.clock = rings->use_counter ? SHIM_CLOCK_COUNTER : SHIM_CLOCK_MONOTONIC,
 		.lossless = lossless,
 		.ticks_per_second = (uint64_t)rings->ticks_per_second,
-		.enabled = 1,
+		.enabled = pauses ? SHIM_PAUSES : SHIM_RECORDS,
 	};
 }
 
-int shim_rings__new(pid_t pid, int connection, bool lossless, struct shim_rings **out)
+int shim_rings__new(pid_t pid, int connection, bool lossless, bool pauses, struct shim_rings **out)
 {
 	struct shim_rings *rings = calloc(1, sizeof(*rings));
 	int memory = -1, error;
@@ -248,7 +249,7 @@ int shim_rings__new(pid_t pid, int connection, bool lossless, struct shim_rings 
 		shim_rings__free(rings);
 		return error;
 	}
-	start_clocks(rings, lossless);
+	start_clocks(rings, lossless, pauses);
 	error = hand_over(rings, memory);
 	close(memory);
 	if (error) {
@@ -259,12 +260,40 @@ int shim_rings__new(pid_t pid, int connection, bool lossless, struct shim_rings 
 	return 0;
 }
 
+static void change(struct shim_rings *rings, uint32_t from, uint32_t to)
+{
+	__atomic_compare_exchange_n(&rings->header->enabled, &from, to, false, __ATOMIC_ACQ_REL,
+				    __ATOMIC_RELAXED);
+}
+
+void shim_rings__pause(struct shim_rings *rings)
+{
+	change(rings, SHIM_RECORDS, SHIM_PAUSES);
+}
+
+void shim_rings__resume(struct shim_rings *rings)
+{
+	change(rings, SHIM_PAUSES, SHIM_RECORDS);
+}
+
+void shim_rings__pace(struct shim_rings *rings, uint64_t *most, uint64_t *all)
+{
+	*most = *all = 0;
+	for (uint32_t i = 0; i < THREADS; i++) {
+		struct ring *ring = &rings->rings[i];
+
+		*all += ring->paced;
+		*most = ring->paced > *most ? ring->paced : *most;
+		ring->paced = 0;
+	}
+}
+
 void shim_rings__disable(struct shim_rings *rings)
 {
 	if (!rings->disabled)
-		rings->stopped = !__atomic_load_n(&rings->header->enabled, __ATOMIC_ACQUIRE);
+		rings->stopped = __atomic_load_n(&rings->header->enabled, __ATOMIC_ACQUIRE) == SHIM_OVER;
 	rings->disabled = true;
-	__atomic_store_n(&rings->header->enabled, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&rings->header->enabled, SHIM_OVER, __ATOMIC_RELEASE);
 }
 
 void shim_rings__free(struct shim_rings *rings)
@@ -407,6 +436,7 @@ static size_t take(struct shim_rings *rings, uint32_t number, struct recorder *r
 	memcpy(rings->words, words + at, first * 8);
 	memcpy(rings->words + first, words, (count - first) * 8);
 	ring->tail += count;
+	ring->paced += count;
 	__atomic_store_n(&thread->tail, ring->tail, __ATOMIC_RELEASE);
 	head->stream = ring->stream;
 	head->tid = ring->tid;

@@ -15,9 +15,18 @@ struct shim_rings;
 
 /*
  * Makes the memory and hands it over through `connection`, which is closed in the end; 0 or a negative errno.
- * `lossless`: a thread whose ring is full waits until it is drained.
+ * `lossless`: a thread whose ring is full waits until it is drained. `pauses`: nothing is written before
+ * shim_rings__resume().
  */
-int shim_rings__new(pid_t pid, int connection, bool lossless, struct shim_rings **out);
+int shim_rings__new(pid_t pid, int connection, bool lossless, bool pauses, struct shim_rings **out);
+/*
+ * Between windows the process writes nothing, but for calls that had begun; what is there still can be
+ * drained. One that has ended its recording by itself does not begin it again.
+ */
+void shim_rings__pause(struct shim_rings *rings);
+void shim_rings__resume(struct shim_rings *rings);
+/* Words since the last call, of the ring that had most and of all. */
+void shim_rings__pace(struct shim_rings *rings, uint64_t *most, uint64_t *all);
 /* Nothing more is written; what is there still can be drained. */
 void shim_rings__disable(struct shim_rings *rings);
 /* Accepts NULL. */

@@ -51,6 +51,7 @@ struct windows {
 	struct ceiling ceiling;
 	double percent;
 	uint64_t *events; /* by CPU, since the last step; then again, of the window before that */
+	double inside_ns; /* what that window took those who write by themselves */
 	unsigned int cpus;
 	uint64_t opened_ns, begin_ns; /* the first window's beginning, the last one's */
 	uint64_t recorded_ns, count;  /* of windows that have ended */
@@ -115,10 +116,17 @@ long tree__drain(struct tree *tree);
 void tree__drain_shims(struct tree *tree);
 /* They write no more, so that there is an end of what they have written. */
 void tree__disable_shims(struct tree *tree);
+/* Windows of those that write by themselves. */
+void tree__pause_shims(struct tree *tree);
+void tree__resume_shims(struct tree *tree);
+/* What writing took the thread that wrote most since the last call, in ns, as its process says. */
+double tree__cost_of_shims(struct tree *tree);
 /* tree_windows.c; when recording begins, and whatever became of it */
 void tree_windows__open(struct tree *tree, const struct job *job);
 void tree_windows__close(struct tree *tree);
 void tree_windows__saw(struct tree *tree, unsigned int cpu, const struct ring_event *events, size_t count);
+/* Whether it is between two windows. */
+bool tree_windows__pauses(const struct tree *tree);
 /* After each drain: ends and begins windows. */
 void tree_windows__step(struct tree *tree);
 /* The target's recording is over. */

@@ -5,6 +5,7 @@
 #include "daemon/graind/tree.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,7 +32,8 @@ static bool welcome(struct tree *tree, struct target *target, int connection)
 	target->by_itself = true;
 	/* It waits: until it has the rings, what must be known of it can be read. */
 	if ((target->member && target->member->recorder) || tree__begin(tree, target, &failure)) {
-		error = shim_rings__new(target->pid, connection, tree->lossless, &target->member->shim);
+		error = shim_rings__new(target->pid, connection, tree->lossless, tree_windows__pauses(tree),
+					&target->member->shim);
 		if (!error)
 			return true;
 		failure__set(&failure, 503, "%s: %s",
@@ -81,4 +83,39 @@ void tree__disable_shims(struct tree *tree)
 	for (size_t i = 0; i < tree->target_count; i++)
 		if (tree->targets[i].member && tree->targets[i].member->shim)
 			shim_rings__disable(tree->targets[i].member->shim);
+}
+
+void tree__pause_shims(struct tree *tree)
+{
+	for (size_t i = 0; i < tree->target_count; i++)
+		if (tree->targets[i].member && tree->targets[i].member->shim)
+			shim_rings__pause(tree->targets[i].member->shim);
+}
+
+void tree__resume_shims(struct tree *tree)
+{
+	for (size_t i = 0; i < tree->target_count; i++)
+		if (tree->targets[i].member && tree->targets[i].member->shim)
+			shim_rings__resume(tree->targets[i].member->shim);
+}
+
+double tree__cost_of_shims(struct tree *tree)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	double most_ns = 0, all_ns = 0;
+
+	for (size_t i = 0; i < tree->target_count; i++) {
+		struct shim_rings *rings = tree->targets[i].member ? tree->targets[i].member->shim : NULL;
+		uint64_t most, all;
+		double ns;
+
+		if (!rings)
+			continue;
+		shim_rings__pace(rings, &most, &all);
+		ns = shim_rings__ns_per_event(rings);
+		most_ns = fmax(most_ns, ns * (double)most);
+		all_ns += ns * (double)all;
+	}
+	/* Threads may share a CPU. */
+	return fmax(most_ns, all_ns / (double)(cpus > 0 ? cpus : 1));
 }

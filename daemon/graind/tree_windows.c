@@ -63,7 +63,7 @@ void tree_windows__open(struct tree *tree, const struct job *job)
 	struct windows *windows = &tree->windows;
 	double percent = wanted_percent(job);
 
-	if (percent <= 0 || tree->samples_only || tree->fast || tree->ns_per_event <= 0)
+	if (percent <= 0 || tree->samples_only || tree->ns_per_event <= 0)
 		return;
 	windows->cpus = (unsigned int)sysconf(_SC_NPROCESSORS_CONF);
 	windows->events = calloc(2 * (size_t)windows->cpus, sizeof(*windows->events));
@@ -136,7 +136,7 @@ static uint64_t cost_of_window(const struct tree *tree)
 	for (unsigned int i = 0; i < windows->cpus; i++)
 		if (windows->events[windows->cpus + i] > most)
 			most = windows->events[windows->cpus + i];
-	return (uint64_t)(EVENT_WEIGHT * tree->ns_per_event * (double)most);
+	return (uint64_t)(EVENT_WEIGHT * tree->ns_per_event * (double)most + windows->inside_ns);
 }
 
 static void tell(struct tree *tree, const struct target *target, uint64_t end_ns)
@@ -184,14 +184,31 @@ static void note(struct tree *tree)
 			member__note(tree->targets[i].member, text);
 }
 
+/* Rings that processes fill by themselves need no probes. */
+static bool can_pause(const struct tree *tree)
+{
+	if (capture__can_pause(tree->capture))
+		return true;
+	for (size_t i = 0; i < tree->target_count; i++)
+		if (tree->targets[i].wants_probes)
+			return false;
+	return tree->fast;
+}
+
+bool tree_windows__pauses(const struct tree *tree)
+{
+	return tree->windows.limited && !tree->windows.ceiling.on;
+}
+
 static void end_window(struct tree *tree)
 {
 	struct windows *windows = &tree->windows;
 	uint64_t now;
 
-	windows->stopped = !capture__can_pause(tree->capture);
+	windows->stopped = !can_pause(tree);
 	ceiling__end(&windows->ceiling);
 	capture__disable(tree->capture);
+	tree__pause_shims(tree);
 	now = job__now_ns();
 	capture__pause(tree->capture);
 	windows->recorded_ns += now - windows->begin_ns;
@@ -218,7 +235,9 @@ static void begin_window(struct tree *tree)
 	/* Whatever is recorded from here on belongs to this window. */
 	windows->begin_ns = job__now_ns();
 	capture__enable(tree->capture);
+	tree__resume_shims(tree);
 	memset(windows->events, 0, 2 * windows->cpus * sizeof(*windows->events));
+	windows->inside_ns = 0;
 	windows->inside = 0;
 	for (size_t i = 0; i < tree->target_count; i++)
 		tell(tree, &tree->targets[i], 0);
@@ -228,7 +247,7 @@ void tree_windows__step(struct tree *tree)
 {
 	struct windows *windows = &tree->windows;
 	uint64_t now = job__now_ns(), cpu = own_cpu_ns(), most = 0, all = 0;
-	double probes;
+	double probes, inside;
 
 	if (!windows->limited)
 		return;
@@ -241,6 +260,11 @@ void tree_windows__step(struct tree *tree)
 	probes = EVENT_WEIGHT * tree->ns_per_event * (double)most;
 	/* Rings are emptied where the program could run; what else graind does is not for each event. */
 	probes += fmin((double)(cpu - windows->cpu_ns), DRAIN_NS * (double)all);
+	inside = EVENT_WEIGHT * tree__cost_of_shims(tree);
+	if (inside > 0)
+		inside += (double)(cpu - windows->cpu_ns);
+	windows->inside_ns += inside;
+	probes += inside;
 	windows->cost_ns += probes;
 	windows->cpu_ns = cpu;
 	ceiling__spend(&windows->ceiling, probes, share_of_host(), now);

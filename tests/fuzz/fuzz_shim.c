@@ -144,6 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const char text[] = "@capture source=shim late=0\n";
 	struct shim_header *header;
 	struct shim_rings *rings;
+	uint64_t most, all, how;
 	int ends[2], drains = 0;
 
 	f.at = data;
@@ -153,7 +154,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	f.used = trace_chunks__put(f.file, f.used, FILE_BYTES, TRACE_CHUNK_TEXT, (const uint8_t *)text,
 				   sizeof(text) - 1, f.sequence++);
 	MUST(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
-	MUST(shim_rings__new(getpid(), ends[0], bytes(1) & 1, &rings) == 0);
+	how = bytes(1);
+	MUST(shim_rings__new(getpid(), ends[0], how & 1, how & 2, &rings) == 0);
 	header = take_over(ends[1]);
 	while (f.at < f.end && drains < DRAINS_MAX) {
 		if (bytes(1) & 15) {
@@ -162,7 +164,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		shim_rings__drain(rings, NULL);
 		check_counts(rings);
-		drains++;
+		shim_rings__pace(rings, &most, &all);
+		MUST(most <= all);
+		if (drains++ & 1)
+			shim_rings__pause(rings);
+		else
+			shim_rings__resume(rings);
 	}
 	shim_rings__disable(rings);
 	shim_rings__drain(rings, NULL);

@@ -56,6 +56,38 @@ is "fine: no fragment is longer than its window" "$(json 'all(x["exec_ns"]["max"
 is "fine: the exported log says the same" "$(json 'd["recording"], d["grains"], d["work_ns"], d["wall_ns"]' <"$T/fine.again")" \
 	"$(json 'd["recording"], d["grains"], d["work_ns"], d["wall_ns"]' <"$T/fine.summary")"
 
+# From inside it costs less, and windows need no probes; what is too fine even so is recorded in windows.
+for runtime in libgomp libomp; do
+	program=$PROGRAMS/fib
+	[ $runtime = libgomp ] || program=$PROGRAMS/fib.clang
+	limited "inside-$runtime" --ceiling 1 --fast -- "$program" 32 32 3
+	is "inside, $runtime: in windows" "$(json 'd["ceiling"]["mode"], d["ceiling"]["windows"] > 1' <"$T/inside-$runtime.job")" "('windows', True)"
+	is "inside, $runtime: recorded from inside" "$(json 'd["source"]' <"$T/inside-$runtime.summary")" shim
+	is "inside, $runtime: costs what it may, as far as graind reckons" \
+		"$(json '0 < d["ceiling"]["cost_percent"] <= 1.5 and d["ceiling"]["recorded_percent"] < 50' <"$T/inside-$runtime.job")" True
+	is "inside, $runtime: more of it than probes would" "$(json 'd["ceiling"]["recorded_percent"]' <"$T/inside-$runtime.job" | awk '{ print ($1 > 1) }')" 1
+	is "inside, $runtime: the program is right, nothing is lost, nothing is made of the gaps" \
+		"$(json '(d["events"]["lost"], d["conservation"]["violations"], d["average_parallelism"], d["work_ns"] <= 2.02 * d["wall_ns"],
+			d["wall_ns"] == d["recording"]["recorded_ns"] < d["recording"]["whole_ns"] / 2)' <"$T/inside-$runtime.summary")" "(0, 0, None, True, True)"
+	is "inside, $runtime: no fragment is longer than its window" "$(json 'all(x["exec_ns"]["max"] < d["recording"]["recorded_ns"] for x in d["definitions"])' \
+		<"$T/inside-$runtime.summary")" True
+done
+"$PROGRAMS/fib" 36 36 1 >"$T/running.out" 2>&1 &
+program=$!
+PIDS+=("$program")
+sleep 0.2
+"$GRAINCTL" attach --fast --ceiling 1 "$program" >"$T/attached.out" 2>&1
+is "attached from inside: $(tail -n 1 "$T/attached.out")" $? 0
+job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/attached.out" | tail -1)
+sleep 1.5
+"$GRAINCTL" detach "$job" >"$T/detached.out" 2>&1
+"$GRAINCTL" summary "$job" --json >"$T/attached.summary"
+is "attached from inside: in windows" "$(json 'd["recording"]["mode"], d["events"]["lost"], d["conservation"]["violations"]' <"$T/attached.summary")" \
+	"('windows', 0, 0)"
+check "attached from inside: the program goes on" kill -0 $program
+kill $program
+wait $program 2>/dev/null
+
 # 8190 tasks of some 20 us in each of 100 regions.
 for seed in 1 2 3; do
 	limited "medium$seed" --ceiling 2 -- "$PROGRAMS/fib" 38 12 100
