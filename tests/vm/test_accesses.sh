@@ -10,8 +10,9 @@ all=page-faults:period=1
 source=$ROOT/tests/omp/shared_pages.c
 
 start_graind || exit 1
+# It rests so long because on such a slow machine memory is looked at some seconds apart.
 # CPUs 2n and 2n+1 are on node n. Tasks have 100, 200, 300, 400 pages: 800 of 1000 are remote, those on nodes 3, 1 and 3.
-if accessed four "--sample=99 --memory-event $all" "$B/tests/omp/shared_pages" 1000 100 0 6 1 2 7; then
+if accessed four "--sample=99 --memory-event $all" "$B/tests/omp/shared_pages" 5000 100 0 6 1 2 7; then
 	python3 "$HERE/accesses.py" four "$T/four" 100 "$source" 3:0 0:0 1:0 3:0
 	is "80 % of the construct's accesses are remote" \
 		"$(json '[(x["samples"], x["remote_percent"]) for x in d["numa"]["addresses"]["definitions"] if x["samples"] == 1000]' <"$T/four.summary" | tr -d '[]')" "(1000, 80), (1000, 80)"
@@ -22,7 +23,7 @@ if accessed four "--sample=99 --memory-event $all" "$B/tests/omp/shared_pages" 1
 	check "and of each construct" grep -q '^SAMPLED ACCESSES OF' "$T/four.text"
 fi
 # The other way round: placed on node 3, used there and on node 0.
-accessed back "--sample=99 --memory-event $all" "$B/tests/omp/shared_pages" 1000 100 6 7 0 &&
+accessed back "--sample=99 --memory-event $all" "$B/tests/omp/shared_pages" 5000 100 6 7 0 &&
 	python3 "$HERE/accesses.py" back "$T/back" 100 "$source" 3:3 0:3
 stop_graind
 is "graind ends cleanly" "$GRAIND_STATUS" 0
