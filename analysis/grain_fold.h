@@ -23,6 +23,8 @@ void trace_folder__free(struct trace_folder *folder);
  * chunks are there; -E2BIG, -ENOMEM. After an error no more ranges can follow.
  */
 int trace_folder__range(struct trace_folder *folder, int fd, uint64_t from, uint64_t to);
+/* Where the next range begins: the end of the chunk that `to` was in. */
+uint64_t trace_folder__reached(const struct trace_folder *folder);
 /*
  * After the last range: the statistics as lines of a trace (trace_format.h), also of what was read before an
  * error. Nothing can follow.

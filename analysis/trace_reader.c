@@ -536,6 +536,11 @@ int trace_folder__range(struct trace_folder *folder, int fd, uint64_t from, uint
 	return rc < 0 ? rc : 0;
 }
 
+uint64_t trace_folder__reached(const struct trace_folder *folder)
+{
+	return folder->reader.offset;
+}
+
 int trace_folder__finish(struct trace_folder *folder, FILE *out)
 {
 	int error = trace_events__finish(&folder->reader.events), failed;

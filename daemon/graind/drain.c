@@ -30,6 +30,16 @@ void drain__set_urgent(bool urgent)
 	sched_setscheduler(0, urgent ? SCHED_RR | SCHED_RESET_ON_FORK : SCHED_OTHER, &param);
 }
 
+void drain__make_lock(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attributes;
+
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(lock, &attributes);
+	pthread_mutexattr_destroy(&attributes);
+}
+
 void drain_home__look(struct drain_home *home, struct capture *capture)
 {
 	uint64_t now = job__now_ns();

@@ -6,6 +6,7 @@
 #include "daemon/graind/job.h"
 #include "uprobes/capture.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <time.h>
 
@@ -38,6 +39,9 @@ void drain_pace__show(struct drain_pace *pace, const struct recorder *recorder, 
  * lost is counted.
  */
 void drain__set_urgent(bool urgent);
+
+/* A lock that such a thread takes, too: who holds it is as urgent meanwhile as who waits for it. */
+void drain__make_lock(pthread_mutex_t *lock);
 
 /*
  * Keeps the calling thread, as far as it may choose, on the NUMA node that most of the events come from,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/feed.h"
+#include "daemon/graind/drain.h"
 #include "daemon/graind/worker.h"
 
 #include "daemon/common/pass_fd.h"
@@ -49,14 +50,13 @@ static uint64_t now_ms(void)
 	return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
 }
 
-static int await_answer(int socket)
+static int await_answer(int socket, uint64_t *reached)
 {
 	struct pollfd wait = {.fd = socket, .events = POLLIN};
-	uint64_t answer;
 
 	if (poll(&wait, 1, ANSWER_MS) <= 0)
 		return -ETIMEDOUT;
-	return recv(socket, &answer, sizeof(answer), 0) == sizeof(answer) ? 0 : -ECHILD;
+	return recv(socket, reached, sizeof(*reached), 0) == sizeof(*reached) ? 0 : -ECHILD;
 }
 
 /* The next range; false: there is none any more. With the lock held. */
@@ -95,16 +95,22 @@ static int all_ranges(struct feed *feed, int socket)
 
 	pthread_mutex_lock(&feed->lock);
 	while (!error && next_range(feed, &range, &fd)) {
-		uint64_t reached = range.to;
+		struct file *file = &feed->files[feed->first];
+		uint64_t reached = 0;
 
 		pthread_mutex_unlock(&feed->lock);
 		error = pass_fd__send(socket, &range, sizeof(range), range.from == 0 ? fd : -1, 0);
 		if (!error)
-			error = await_answer(socket);
+			error = await_answer(socket, &reached);
 		pthread_mutex_lock(&feed->lock);
-		feed->files[feed->first].begun = true;
-		feed->backlog -= reached - feed->files[feed->first].done;
-		feed->files[feed->first].done = reached;
+		/* The end of a chunk, which may lie behind that of the range. */
+		if (!error && (reached < range.to || reached > file->end))
+			error = -EBADMSG;
+		if (error)
+			break;
+		file->begun = true;
+		feed->backlog -= reached - file->done;
+		file->done = reached;
 	}
 	pthread_mutex_unlock(&feed->lock);
 	return error;
@@ -154,7 +160,7 @@ int feed__new(uid_t uid, gid_t gid, struct feed **out)
 		return -ENOMEM;
 	feed->uid = uid;
 	feed->gid = gid;
-	pthread_mutex_init(&feed->lock, NULL);
+	drain__make_lock(&feed->lock);
 	pthread_cond_init(&feed->more, NULL);
 	error = -pthread_create(&feed->thread, NULL, run, feed);
 	if (error) {

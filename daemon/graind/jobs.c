@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/graind/drain.h"
 #include "daemon/graind/job.h"
 #include "daemon/graind/log.h"
 #include "daemon/graind/optout.h"
@@ -55,7 +56,7 @@ int jobs__new(struct job_store *store, const char *socket, int idle_fd, struct j
 		free(jobs);
 		return -ENOMEM;
 	}
-	pthread_mutex_init(&jobs->lock, NULL);
+	drain__make_lock(&jobs->lock);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&jobs->changed, &monotonic);

@@ -38,10 +38,14 @@ int worker__fold(void)
 	if (error)
 		return 1;
 	while (receive(&range, &fd)) {
+		uint64_t reached = range.to;
+
 		/* What cannot be read any more is answered all the same: nobody keeps it for us. */
 		if (!error)
 			error = trace_folder__range(folder, fd, range.from, range.to);
-		if (write(STDIN_FILENO, &range.to, sizeof(range.to)) != (ssize_t)sizeof(range.to))
+		if (!error)
+			reached = trace_folder__reached(folder);
+		if (write(STDIN_FILENO, &reached, sizeof(reached)) != (ssize_t)sizeof(reached))
 			return 1;
 	}
 	failed = trace_folder__finish(folder, stdout);

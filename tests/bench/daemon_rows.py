@@ -88,10 +88,13 @@ def requests(bench):
         t.join()
     summary = json.loads(bench.command([bench.B + "/grainctl", "summary", str(job), "--json"]).stdout)
     own = json.loads(out)
-    rate, lost = len(answered) / took, summary["events"]["lost"] + abs(own["tasks"] - summary["grains"]["tasks"])
+    missing = abs(own["tasks"] - summary["grains"]["tasks"])
+    rate, lost = len(answered) / took, summary["events"]["lost"] + missing
+    causes = dict(summary["events"]["losses"], **({"tasks": missing} if missing else {}))
     bench.row("requests a second beside a recording", "%.0f" % rate, "1/s", ">= 100", rate >= 100,
               "an answer takes %.1f ms in the median" % (1000 * statistics.median(answered)))
-    bench.row("events and tasks lost meanwhile", lost, "", "0", lost == 0, "of %d" % summary["events"]["seen"])
+    bench.row("events and tasks lost meanwhile", lost, "", "0", lost == 0,
+              "of %d%s" % (summary["events"]["seen"], "".join("; %s: %d" % c for c in causes.items())))
     bench.command([bench.B + "/grainctl", "delete", str(job)])
 
 

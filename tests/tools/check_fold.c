@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define RANGE 10000u
+
 enum { INSTANCES, LEAVES, UNDEFERRED, INCOMPLETE, EXEC, CREATE, WAIT, LONGEST, NUMBERS };
 static const char *const names[NUMBERS] = {"instances", "leaves",    "undeferred", "incomplete",
 					   "exec_ns",	"create_ns", "wait_ns",	   "longest_ns"};
@@ -71,12 +73,16 @@ static int of_fold(const char *path, struct sums *out)
 	char *text = NULL, *line, *rest;
 	size_t size;
 	FILE *memory = open_memstream(&text, &size);
-	int fd = open(path, O_RDONLY | O_CLOEXEC), error;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), error = 0;
 	struct stat st;
 
 	if (!memory || fd < 0 || fstat(fd, &st) || trace_folder__new(0, &folder))
 		return -1;
-	error = trace_folder__range(folder, fd, 0, (uint64_t)st.st_size);
+	/* As the worker gets them: a range may end inside of a chunk. */
+	for (uint64_t at = 0; !error && at < (uint64_t)st.st_size; at = trace_folder__reached(folder))
+		error = trace_folder__range(folder, fd, at,
+					    at + RANGE < (uint64_t)st.st_size ? at + RANGE
+									      : (uint64_t)st.st_size);
 	if (!error)
 		error = trace_folder__finish(folder, memory);
 	trace_folder__free(folder);
