@@ -62,6 +62,9 @@ int trace_windows__split(struct trace_content *content, const struct event_strea
 			memset(now, 0xff, threads * sizeof(*now));
 			window++;
 		}
+		/* What a thread was about to tell when its window ended. */
+		if (rec->time_ns > stream->windows[window].end_ns)
+			rec->time_ns = stream->windows[window].end_ns;
 		if (!window)
 			continue;
 		error = stand_in(content, now, rec->thread, &rec->thread, budget);
