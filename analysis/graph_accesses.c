@@ -26,7 +26,8 @@ int replay__access(struct replay *r, uint32_t thread, const struct event *e)
 		.from = grain_graph__node_of_cpu(g, e->cpu),
 		.to = e->id == GRAIN_NONE ? GRAIN_NONE : numa__index(n, e->id),
 		.working = t->top != GRAIN_NONE && frame__on_top_in_fragment(r, t->top),
-		.why = e->id == GRAIN_NONE ? e->sub : (uint8_t)GRAIN_ACCESS_UNKNOWN,
+		.why = e->id == GRAIN_NONE && e->sub < GRAIN_ACCESS_WHYS ? e->sub
+									 : (uint8_t)GRAIN_ACCESS_UNKNOWN,
 	};
 	return 0;
 }

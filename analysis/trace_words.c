@@ -284,11 +284,12 @@ static void interpret(const struct trace_words *w, struct word_stream *s, const 
 		rec->arg = (uint32_t)word[1];
 		break;
 	case TRACE_CHUNK_BEGIN:
-		rec->key = word[1];
-		rec->extra = word[2];
 		if (arg & TRACE_WORD_SHORT) {
 			rec->key = (uint64_t)(int64_t)(int32_t)(uint32_t)word[1];
 			rec->extra = rec->key + (uint64_t)(int64_t)(int32_t)(uint32_t)(word[1] >> 32);
+		} else {
+			rec->key = word[1];
+			rec->extra = word[2];
 		}
 		rec->arg = arg & 1 ? TRACE_LOOP_UPPER_EXCLUSIVE : 0;
 		break;
