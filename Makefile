@@ -31,7 +31,7 @@ BUILD_PACKAGES := gcc g++ clang llvm make pkg-config bpftool libbpf-dev libelf-d
 	libpapi-dev libpfm4-dev libconfuse-dev libncurses-dev
 TEST_PACKAGES := openmpi-bin libopenmpi-dev debhelper lintian zsh prometheus python3-prometheus-client python3-pyte iproute2 gfortran graphicsmagick sumaclust fasttree patchelf python3-numpy libopenblas0-openmp r-base-core binutils clang-format libclang-rt-14-dev libomp-dev graphviz systemd musl-tools python3 python3-networkx python3-selenium chromium chromium-driver librsvg2-bin curl procps util-linux strace otf2-tools protobuf-compiler python3-protobuf
 # What real guests need, and building for another processor.
-VM_PACKAGES := qemu-system-x86 qemu-system-arm e2fsprogs
+VM_PACKAGES := qemu-system-x86 qemu-system-arm e2fsprogs systemd-container
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -231,6 +231,8 @@ $(B)/tests/unit/test_mpi_rank: $(B)/daemon/graind/mpi_rank.o
 $(B)/tests/unit/test_deliver_name: $(B)/daemon/graind/deliver_name.o
 $(B)/tests/unit/test_ceiling: $(B)/daemon/graind/ceiling.o
 $(B)/tests/unit/test_live: $(B)/daemon/graind/live.o
+$(B)/tests/unit/test_trace_part: $(B)/daemon/graind/trace_part.o
+$(B)/tests/unit/test_inject_unwind: $(addprefix $(B)/daemon/grainctl/,inject_unwind.o inject_cfi.o inject_memory.o)
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/librender.a $(B)/libanalysis.a
 	$(say) LINK $@
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(RENDER_LIBS) $(DAEMON_LIBS) $(ANALYSIS_LIBS)
@@ -260,7 +262,7 @@ $(B)/tests/omp/%: tests/omp/%.c $(wildcard tests/omp/*.h)
 # Every function of it is to be a frame.
 $(B)/tests/omp/sampled: OMP_FLAGS := -O0
 # Some of them on libomp.
-LIBOMP_PROGRAMS := $(B)/tests/omp/fib.clang $(B)/tests/omp/chunks.clang $(B)/tests/omp/grains200.clang $(B)/tests/omp/pages.clang
+LIBOMP_PROGRAMS := $(B)/tests/omp/fib.clang $(B)/tests/omp/chunks.clang $(B)/tests/omp/grains200.clang $(B)/tests/omp/pages.clang $(B)/tests/omp/loop_forever.clang
 $(LIBOMP_PROGRAMS): $(B)/tests/omp/%.clang: tests/omp/%.c $(wildcard tests/omp/*.h)
 	$(say) OMP $@
 	@mkdir -p $(@D)
@@ -269,7 +271,7 @@ $(LIBOMP_PROGRAMS): $(B)/tests/omp/%.clang: tests/omp/%.c $(wildcard tests/omp/*
 R := $(B)/tests/root/programs
 ROOT_PROGRAMS := $(addprefix $(R)/,dynamic static static_pie linked_in loader faulter plugin_gomp.so plugin_omp.so plugin_wheel.so \
 	runtimes team_gomp.so team_omp.so old_teams \
-	held_now held_lazy held_static held_static_pie held_linked_in held_own_dlopen plugin_slow.so hostile gives_up rough rough.clang)
+	held_now held_lazy held_now.clang held_lazy.clang held_static held_static_pie held_linked_in held_own_dlopen plugin_slow.so hostile gives_up rough rough.clang)
 # Open MPI of other processors is not in their trees.
 ifndef TRIPLET
 ROOT_PROGRAMS += $(R)/ranks
@@ -282,12 +284,12 @@ $(R)/loader $(R)/faulter $(R)/runtimes $(R)/old_teams $(R)/hostile $(R)/gives_up
 $(R)/plugin_gomp.so $(R)/plugin_omp.so $(R)/plugin_wheel.so: tests/root/programs/plugin.c
 $(R)/team_gomp.so $(R)/team_omp.so: tests/root/programs/plugin_team.c
 $(R)/dynamic $(R)/old_teams $(R)/gives_up: ROOT_FLAGS := -g -fopenmp
-$(R)/held_now $(R)/held_lazy $(R)/held_static $(R)/held_static_pie $(R)/held_linked_in $(R)/held_own_dlopen: tests/root/programs/held.c
+$(R)/held_now $(R)/held_lazy $(R)/held_now.clang $(R)/held_lazy.clang $(R)/held_static $(R)/held_static_pie $(R)/held_linked_in $(R)/held_own_dlopen: tests/root/programs/held.c
 $(R)/plugin_slow.so: tests/root/programs/plugin_slow.c
 $(R)/plugin_slow.so: ROOT_FLAGS := -fPIC -shared
 # Tables of functions that are filled and made read-only at the start, and ones that are filled by and by.
-$(R)/held_now: ROOT_FLAGS := -g -fopenmp -Wl,-z,relro,-z,now
-$(R)/held_lazy: ROOT_FLAGS := -g -fopenmp -Wl,-z,lazy
+$(R)/held_now $(R)/held_now.clang: ROOT_FLAGS := -g -fopenmp -Wl,-z,relro,-z,now
+$(R)/held_lazy $(R)/held_lazy.clang: ROOT_FLAGS := -g -fopenmp -Wl,-z,lazy
 $(R)/hostile: ROOT_FLAGS := -I. -pthread
 $(R)/rough $(R)/rough.clang: tests/root/programs/rough.c
 $(R)/rough $(R)/rough.clang: ROOT_FLAGS := -g -fopenmp
@@ -299,14 +301,14 @@ $(R)/held_linked_in: ROOT_FLAGS := -g -fopenmp
 # Has a dlopen of its own, which comes before the C library's.
 $(R)/held_own_dlopen: tests/root/programs/own_dlopen.c
 $(R)/held_own_dlopen: ROOT_FLAGS := -g -fopenmp
-$(R)/held_own_dlopen: ROOT_LINK = -O2 -fopenmp -rdynamic tests/root/programs/own_dlopen.c
+$(R)/held_own_dlopen: ROOT_LINK = -O2 -D_GNU_SOURCE -fopenmp -rdynamic tests/root/programs/own_dlopen.c
 $(R)/static: ROOT_FLAGS := -g -fopenmp -static
 $(R)/static_pie: ROOT_FLAGS := -g -fopenmp -static-pie
 # Compiled with OpenMP, linked with the archive.
 $(R)/linked_in: ROOT_FLAGS := -g -fopenmp
 $(R)/linked_in $(R)/held_linked_in: ROOT_LINK = $(shell $(CC) -print-file-name=libgomp.a) -lpthread
 $(R)/plugin_%.so $(R)/team_%.so: ROOT_FLAGS := -fPIC -shared -fopenmp
-$(R)/plugin_omp.so $(R)/team_omp.so $(R)/rough.clang: CC := $(OMP_CLANG)
+$(R)/plugin_omp.so $(R)/team_omp.so $(R)/rough.clang $(R)/held_now.clang $(R)/held_lazy.clang: CC := $(OMP_CLANG)
 # Finds its runtime beside itself.
 $(R)/plugin_wheel.so: ROOT_FLAGS += -Wl,-rpath,'$$ORIGIN'
 $(ROOT_PROGRAMS):

@@ -33,6 +33,8 @@ void grain_graph__scheduled(const struct grain_graph *graph, uint32_t context, s
 struct grain_thread {
 	uint32_t tid;
 	uint64_t first_ns, last_ns;
+	uint64_t cpu_ns; /* that it was on a CPU while it was recorded, as far as switches were told */
+	uint64_t unseen; /* switches that the kernel did not tell, of those that its others show */
 	struct grain_scheduled scheduled;
 };
 size_t grain_graph__thread_count(const struct grain_graph *graph);

@@ -213,6 +213,7 @@ struct thread {
 	uint64_t away_ns; /* between windows */
 	uint64_t off_since;
 	struct grain_scheduled scheduled;
+	uint64_t unseen; /* switches that the scheduler made but the kernel did not tell */
 	uint32_t off_by; /* number of a neighbour, 0: none */
 	uint16_t off_cpu;
 	uint8_t off_reason; /* enum event_reason */
@@ -223,7 +224,8 @@ struct thread {
 	uint8_t first_kind;
 	uint64_t lock_since;
 	uint32_t lock_definition;
-	bool started, framed, off, member, locking;
+	bool started, framed, member, locking;
+	bool off, on;	  /* by the latest switch in this window; neither: none was told */
 	bool away;	  /* while building: its window is over */
 	size_t came_back; /* in the survey: 1 + index of the event with which its window began, 0 */
 };

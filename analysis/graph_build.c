@@ -236,7 +236,7 @@ static int come_back(struct replay *r, uint32_t thread, const struct event *e)
 {
 	struct thread *t = &r->graph->threads[thread];
 
-	t->away = false;
+	t->away = t->off = t->on = false;
 	if (t->top == GRAIN_NONE) {
 		t->away_ns += r->now_ns - t->outside_since;
 		t->outside_since = r->now_ns;

@@ -65,7 +65,9 @@ int replay__off_cpu(struct replay *r, uint32_t thread, const struct event *e)
 	struct thread *t = &r->graph->threads[thread];
 
 	r->graph->scheduler_seen = true;
+	t->unseen += t->off;
 	t->off = true;
+	t->on = false;
 	t->off_since = r->now_ns;
 	t->off_cpu = e->cpu;
 	t->off_reason = e->sub;
@@ -82,6 +84,8 @@ int replay__on_cpu(struct replay *r, uint32_t thread, const struct event *e)
 	int error;
 
 	g->scheduler_seen = true;
+	t->unseen += t->on;
+	t->on = true;
 	if (!t->off)
 		return 0;
 	t->off = false;
@@ -191,11 +195,14 @@ size_t grain_graph__thread_count(const struct grain_graph *graph)
 void grain_graph__thread(const struct grain_graph *graph, size_t index, struct grain_thread *out)
 {
 	const struct thread *t = &graph->threads[index];
+	uint64_t seen_ns = t->last_ns - t->first_ns - t->away_ns;
 
 	*out = (struct grain_thread){
 		.tid = t->tid,
 		.first_ns = t->first_ns,
 		.last_ns = t->last_ns,
+		.cpu_ns = seen_ns > t->scheduled.off_ns ? seen_ns - t->scheduled.off_ns : 0,
+		.unseen = t->unseen,
 		.scheduled = t->scheduled,
 	};
 }

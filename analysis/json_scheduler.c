@@ -29,16 +29,15 @@ void json__write_scheduled(struct json_out *o, const struct grain_graph *g, uint
 static void write_thread(struct json_out *o, const struct grain_graph *g, size_t index)
 {
 	struct grain_thread t;
-	uint64_t seen;
 
 	grain_graph__thread(g, index, &t);
-	seen = t.last_ns - t.first_ns;
 	json_out__open(o, '{');
 	key_uint(o, "tid", t.tid);
 	key_uint(o, "first_ns", t.first_ns);
 	key_uint(o, "last_ns", t.last_ns);
-	key_uint(o, "cpu_ns", seen > t.scheduled.off_ns ? seen - t.scheduled.off_ns : 0);
+	key_uint(o, "cpu_ns", t.cpu_ns);
 	write_scheduled(o, &t.scheduled);
+	key_uint(o, "unseen", t.unseen);
 	json_out__close(o, '}');
 }
 

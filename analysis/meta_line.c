@@ -10,47 +10,26 @@
 static int machine(struct parse *p)
 {
 	struct grain_info *info = &p->stream->info;
-	struct field f;
-	int rc, error = 0;
+	const struct parse_into into[] = {
+		PARSE_INTO("host", &info->host),
+		PARSE_INTO("kernel", &info->kernel),
+		PARSE_INTO("cores", &info->cores),
+		PARSE_INTO("sockets", &info->sockets),
+	};
 
-	while (!error && (rc = parse__next(p, &f)) != 0) {
-		if (rc < 0)
-			return rc;
-		if (field__is(&f, "host"))
-			error = parse__text(&info->host, &f);
-		else if (field__is(&f, "kernel"))
-			error = parse__text(&info->kernel, &f);
-		else if (field__is(&f, "cores"))
-			error = parse__u32(p, &info->cores, &f);
-		else if (field__is(&f, "sockets"))
-			error = parse__u32(p, &info->sockets, &f);
-	}
-	return error;
+	return parse__fields(p, into, sizeof(into) / sizeof(into[0]));
 }
 
 static int process(struct parse *p)
 {
 	struct grain_info *info = &p->stream->info;
-	struct field f;
-	int rc, error = 0;
+	const struct parse_into into[] = {
+		PARSE_INTO("pid", &info->pid),	       PARSE_INTO("uid", &info->uid),
+		PARSE_INTO("exe", &info->exe),	       PARSE_INTO("cmd", &info->command),
+		PARSE_INTO("runtime", &info->runtime), PARSE_INTO("threads", &info->threads),
+	};
 
-	while (!error && (rc = parse__next(p, &f)) != 0) {
-		if (rc < 0)
-			return rc;
-		if (field__is(&f, "pid"))
-			error = parse__id(p, &info->pid, &f);
-		else if (field__is(&f, "uid"))
-			error = parse__id(p, &info->uid, &f);
-		else if (field__is(&f, "exe"))
-			error = parse__text(&info->exe, &f);
-		else if (field__is(&f, "cmd"))
-			error = parse__text(&info->command, &f);
-		else if (field__is(&f, "runtime"))
-			error = parse__text(&info->runtime, &f);
-		else if (field__is(&f, "threads"))
-			error = parse__u32(p, &info->threads, &f);
-	}
-	return error;
+	return parse__fields(p, into, sizeof(into) / sizeof(into[0]));
 }
 
 static int capture(struct parse *p)

@@ -26,19 +26,15 @@ int parse__node(struct parse *p)
 {
 	struct event_numa *numa = &p->stream->numa;
 	struct event_node node = {0};
-	struct field f;
-	int rc, error = number(p, &node.node, "@node needs the number of a node");
+	const struct parse_into memory = PARSE_INTO("memory", &node.memory);
+	int error = number(p, &node.node, "@node needs the number of a node");
 
 	if (!error && node.node >= TOPOLOGY_MAX_NODES) {
 		snprintf(p->why, 128, "node %u is not below %d", node.node, TOPOLOGY_MAX_NODES);
 		error = -EBADMSG;
 	}
-	while (!error && (rc = parse__next(p, &f)) != 0) {
-		if (rc < 0)
-			return rc;
-		if (field__is(&f, "memory"))
-			error = parse__u64(p, &node.memory, &f);
-	}
+	if (!error)
+		error = parse__fields(p, &memory, 1);
 	if (!error)
 		error = array__grow(&numa->nodes, numa->node_count, sizeof(*numa->nodes), p->budget);
 	if (!error)
@@ -50,81 +46,50 @@ int parse__node(struct parse *p)
 int parse__allowed(struct parse *p)
 {
 	struct event_numa *numa = &p->stream->numa;
-	struct field f;
-	int rc, error = 0;
+	const struct parse_into into[] = {
+		PARSE_INTO("cpus", &numa->allowed_cpus),
+		PARSE_INTO("nodes", &numa->allowed_nodes),
+	};
 
-	while (!error && (rc = parse__next(p, &f)) != 0) {
-		if (rc < 0)
-			return rc;
-		if (field__is(&f, "cpus"))
-			error = parse__own(&numa->allowed_cpus, &f);
-		else if (field__is(&f, "nodes"))
-			error = parse__own(&numa->allowed_nodes, &f);
-	}
-	return error;
+	return parse__fields(p, into, sizeof(into) / sizeof(into[0]));
 }
 
 /* @placement first_ns=TIME last_ns=TIME, or why=REASON */
 int parse__placement(struct parse *p)
 {
 	struct event_numa *numa = &p->stream->numa;
-	struct field f;
-	int rc, error = 0;
+	const struct parse_into into[] = {
+		PARSE_INTO("first_ns", &numa->first_ns),
+		PARSE_INTO("last_ns", &numa->last_ns),
+		PARSE_INTO("why", &numa->why),
+	};
 
-	while (!error && (rc = parse__next(p, &f)) != 0) {
-		if (rc < 0)
-			return rc;
-		if (field__is(&f, "first_ns"))
-			error = parse__u64(p, &numa->first_ns, &f);
-		else if (field__is(&f, "last_ns"))
-			error = parse__u64(p, &numa->last_ns, &f);
-		else if (field__is(&f, "why"))
-			error = parse__own(&numa->why, &f);
-	}
-	return error;
+	return parse__fields(p, into, sizeof(into) / sizeof(into[0]));
 }
 
 /* @accesses hz=N event=NAME or why=REASON; lost=COUNT may come later. */
 int parse__accesses(struct parse *p)
 {
 	struct event_numa *numa = &p->stream->numa;
-	struct field f;
-	int rc, error = 0;
+	const struct parse_into into[] = {
+		PARSE_INTO("hz", &numa->access_hz),
+		PARSE_INTO("event", &numa->access_event),
+		PARSE_INTO("why", &numa->access_why),
+		PARSE_INTO("lost", &numa->access_lost),
+	};
 
-	while (!error && (rc = parse__next(p, &f)) != 0) {
-		if (rc < 0)
-			return rc;
-		if (field__is(&f, "hz"))
-			error = parse__u32(p, &numa->access_hz, &f);
-		else if (field__is(&f, "event"))
-			error = parse__own(&numa->access_event, &f);
-		else if (field__is(&f, "why"))
-			error = parse__own(&numa->access_why, &f);
-		else if (field__is(&f, "lost"))
-			error = parse__u64(p, &numa->access_lost, &f);
-	}
-	return error;
+	return parse__fields(p, into, sizeof(into) / sizeof(into[0]));
 }
 
 static int area_fields(struct parse *p, struct event_area *area)
 {
-	struct field f;
-	int rc, error = 0;
+	const struct parse_into into[] = {
+		PARSE_INTO("kind", &area->kind),     PARSE_INTO("name", &area->name),
+		PARSE_INTO("module", &area->module), PARSE_INTO("bytes", &area->bytes),
+		PARSE_INTO("start", &area->start),
+	};
+	int error = parse__fields(p, into, sizeof(into) / sizeof(into[0]));
 
-	while (!error && (rc = parse__next(p, &f)) != 0) {
-		if (rc < 0)
-			return rc;
-		if (field__is(&f, "kind"))
-			error = parse__own(&area->kind, &f);
-		else if (field__is(&f, "name"))
-			error = parse__own(&area->name, &f);
-		else if (field__is(&f, "module"))
-			error = parse__own(&area->module, &f);
-		else if (field__is(&f, "bytes"))
-			error = parse__u64(p, &area->bytes, &f);
-		else if (field__is(&f, "start"))
-			error = parse__u64(p, &area->start, &f);
-	}
 	if (!error && !area->kind)
 		area->kind = strdup("unknown");
 	if (!error && !area->name)

@@ -62,3 +62,38 @@ int parse__u64(struct parse *p, uint64_t *to, const struct field *f)
 {
 	return field__u64(f, to) ? 0 : parse__bad(p, "not a number:", f);
 }
+
+static int put(struct parse *p, const struct parse_into *into, const struct field *f)
+{
+	switch (into->as) {
+	case PARSE_TEXT:
+		return parse__text(into->to, f);
+	case PARSE_OWN:
+		return parse__own(into->to, f);
+	case PARSE_ID:
+		return parse__id(p, into->to, f);
+	case PARSE_U32:
+		return parse__u32(p, into->to, f);
+	case PARSE_U64:
+		return parse__u64(p, into->to, f);
+	}
+	return -EINVAL;
+}
+
+int parse__fields(struct parse *p, const struct parse_into *into, size_t count)
+{
+	struct field f;
+	int rc, error = 0;
+
+	while (!error && (rc = parse__next(p, &f)) != 0) {
+		if (rc < 0)
+			return rc;
+		for (size_t i = 0; i < count; i++) {
+			if (field__is(&f, into[i].name)) {
+				error = put(p, &into[i], &f);
+				break;
+			}
+		}
+	}
+	return error;
+}

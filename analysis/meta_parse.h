@@ -26,6 +26,24 @@ int parse__id(struct parse *p, int64_t *to, const struct field *f);
 int parse__u32(struct parse *p, uint32_t *to, const struct field *f);
 int parse__u64(struct parse *p, uint64_t *to, const struct field *f);
 
+/* Where the value of a field goes: PARSE_INTO(name, pointer), as the pointer's type says. */
+struct parse_into {
+	const char *name;
+	enum { PARSE_TEXT, PARSE_OWN, PARSE_ID, PARSE_U32, PARSE_U64 } as;
+	void *to;
+};
+#define PARSE_INTO(field, pointer)                                                                             \
+	{                                                                                                      \
+		.name = (field), .to = (pointer), .as = _Generic((pointer),                                  \
+			const char **: PARSE_TEXT,                                                           \
+			char **: PARSE_OWN,                                                                  \
+			int64_t *: PARSE_ID,                                                                 \
+			uint32_t *: PARSE_U32,                                                               \
+			uint64_t *: PARSE_U64) \
+	}
+/* All fields up to the line's end; those with other names are left out. */
+int parse__fields(struct parse *p, const struct parse_into *into, size_t count);
+
 /* meta_samples.c */
 int parse__sampling(struct parse *p);
 int parse__address(struct parse *p);

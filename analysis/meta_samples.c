@@ -9,23 +9,15 @@
 int parse__sampling(struct parse *p)
 {
 	struct event_sampling *sampling = &p->stream->sampling;
-	struct field f;
-	int rc, error = 0;
+	const struct parse_into into[] = {
+		PARSE_INTO("hz", &sampling->hz),
+		PARSE_INTO("clock", &sampling->clock),
+		PARSE_INTO("why", &sampling->why),
+		PARSE_INTO("lost", &sampling->lost),
+	};
 
 	sampling->asked = true;
-	while (!error && (rc = parse__next(p, &f)) != 0) {
-		if (rc < 0)
-			return rc;
-		if (field__is(&f, "hz"))
-			error = parse__u32(p, &sampling->hz, &f);
-		else if (field__is(&f, "clock"))
-			error = parse__own(&sampling->clock, &f);
-		else if (field__is(&f, "why"))
-			error = parse__own(&sampling->why, &f);
-		else if (field__is(&f, "lost"))
-			error = parse__u64(p, &sampling->lost, &f);
-	}
-	return error;
+	return parse__fields(p, into, sizeof(into) / sizeof(into[0]));
 }
 
 /* Where in it does not matter. */

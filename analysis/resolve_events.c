@@ -9,7 +9,7 @@ int resolver__need_member(struct resolver *r, struct thread *t, bool in_region)
 	struct frame *top = frames__top(t);
 
 	if (!top)
-		return t->worker || (in_region && !r->whole)
+		return t->worker || (in_region && !r->whole && !t->outside)
 			       ? teams__begin_member(r, t, UINT64_MAX, GRAIN_NONE, 0)
 			       : 0;
 	if (top->kind != FRAME_REGION)
@@ -240,9 +240,12 @@ static int lost(struct resolver *r, struct thread *t, const struct trace_record 
 	r->stream->truth.lost += rec->arg;
 	r->tasks_before_loss = r->stream->task_count;
 	if (t->tid) {
+		t->outside = false;
 		frames__mark_lost(r, t);
 		return 0;
 	}
+	for (uint32_t i = 0; i < r->content->thread_count; i++)
+		r->threads[i].outside = false;
 	for (uint32_t i = r->first_dirty; i != GRAIN_NONE; i = r->threads[i].next_dirty) {
 		frames__mark_lost(r, &r->threads[i]);
 		r->threads[i].dirty = false;
@@ -518,6 +521,7 @@ int resolver__record(struct resolver *r, struct thread *t, const struct trace_re
 	t->reading.kind = 0;
 	if (!t->begun && t->tid)
 		error = thread_begins(r, t);
+	t->outside |= (rec->flags & TRACE_F_OUTSIDE) != 0;
 	if (rec->kind != TRACE_LOOP_PARAMS)
 		t->params = PARAMS_NONE;
 	if (rec->kind != TRACE_CHUNK_STRIDE)

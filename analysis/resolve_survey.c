@@ -32,6 +32,10 @@ static void find_start(struct thread *t, const struct trace_record *rec)
 
 	if (rec->kind == TRACE_LOST || rec->kind == TRACE_DEPEND || rec->kind == TRACE_TASK_BOUNDS)
 		return;
+	if (rec->flags & TRACE_F_OUTSIDE) {
+		begins_inside(t, false);
+		return;
+	}
 	if (start == START_IN_BODY) {
 		if (rec->kind == TRACE_TASK_END && rec->frame >= s->start_sp)
 			s->start = START_CREATE_ENDS;

@@ -169,6 +169,7 @@ static int leave_unseen(struct resolver *r, struct thread *t, const struct trace
 		return t->depth ? 0 : teams__begin_member(r, t, t->league_sp, GRAIN_NONE, 0);
 	if (rec->arg & TRACE_REGION_TEAMS && !(rec->arg & TRACE_REGION_OUTERMOST))
 		return leave_league(r, t, rec->frame);
+	t->outside |= (rec->arg & TRACE_REGION_OUTERMOST) != 0;
 	return rec->arg & TRACE_REGION_OUTERMOST ? teams__end_orphan(r, t) : 0;
 }
 

@@ -82,6 +82,7 @@ struct thread {
 	uint32_t tid;
 	uint16_t cpu;
 	bool begun, orphan_start, start_known;
+	bool outside;	    /* of all regions, while nothing that is known is open on it */
 	uint64_t league_sp; /* of the league that it was in when its first event was seen, 0 = none known */
 	bool worker;	    /* is a team's member other than 0 at some time: has no initial task */
 	bool params_new;    /* the instance that it describes was not described before */

@@ -168,7 +168,7 @@ struct trace_word_site {
 /* No events, but for the first, which is two. */
 enum trace_word {
 	TRACE_WORD_TURN = 58, /* a thread is done with a chunk and gets its next; no site, no arg */
-	TRACE_WORD_JOIN = 59, /* number of the thread << 32 */
+	TRACE_WORD_JOIN = 59, /* number of the thread << 32; arg = TRACE_WORD_OUTSIDE or 0 */
 	TRACE_WORD_CPU = 60,  /* the CPU from here on */
 	TRACE_WORD_LOST = 61, /* events that are missing here, tasks that the thread had created by then */
 	TRACE_WORD_TIME = 63, /* the time in ticks */
@@ -176,6 +176,9 @@ enum trace_word {
 
 /* In arg of TASK_CREATE: the key is that of a task that runs and hands over its own next part. */
 #define TRACE_WORD_KEYED (1u << 12)
+
+/* arg of TRACE_WORD_JOIN: the event that follows has TRACE_F_OUTSIDE */
+#define TRACE_WORD_OUTSIDE 1u
 
 /* arg of CHUNK_BEGIN */
 #define TRACE_WORD_SHORT 2u
@@ -391,6 +394,8 @@ enum trace_task_flags {
 
 /* trace event flags */
 #define TRACE_F_FAULT 1u /* a user page was not readable: site, key or arg may be 0 for that */
+#define TRACE_F_OUTSIDE                                                                                      \
+	2u /* its thread is in no region and no league, whatever was not seen; of words only */
 
 _Static_assert(sizeof(struct trace_header) == 64, "trace header");
 _Static_assert(offsetof(struct trace_header, flags) == 24, "trace header flags");

@@ -25,6 +25,7 @@ struct word_stream {
 	uint32_t rest_count;
 	uint32_t clock; /* of its latest event: the last reading that is not later, as far as there is one */
 	uint16_t cpu;
+	bool outside; /* so is the thread at its next event, as it has told */
 };
 
 /* Both clocks read at a time. Between two readings they go evenly: one time of all streams is one time. */
@@ -314,6 +315,7 @@ static int add(struct trace_words *w, struct word_stream *s, const uint64_t *wor
 	case TRACE_WORD_JOIN:
 		s->thread = word[1] >> 32;
 		s->created = 0;
+		s->outside = TRACE_WORD_ARG(word[0]) & TRACE_WORD_OUTSIDE;
 		return 0;
 	case TRACE_WORD_CPU:
 		s->cpu = word[1] < TRACE_CPU_UNKNOWN ? (uint16_t)word[1] : TRACE_CPU_UNKNOWN;
@@ -337,7 +339,9 @@ static int add(struct trace_words *w, struct word_stream *s, const uint64_t *wor
 				     .site = site,
 				     .thread = thread,
 				     .cpu = s->cpu,
-				     .kind = (uint8_t)kind};
+				     .kind = (uint8_t)kind,
+				     .flags = s->outside ? TRACE_F_OUTSIDE : 0};
+	s->outside = false;
 	if (rec->time_ns > INT64_MAX)
 		return -EBADMSG;
 	if (kind == TRACE_LOST)

@@ -44,7 +44,7 @@ static __always_inline bool access__may(void)
 SEC("perf_event")
 int access(struct bpf_perf_event_data *ctx)
 {
-	__u64 id = bpf_get_current_pid_tgid(), address = ctx->addr;
+	__u64 id = ids__current(), address = ctx->addr;
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct ring_ctl *ctl = bpf_map_lookup_elem(&ring_ctl, &cpu);
 	struct ring_record record = {.kind = RING_ACCESS, .key = address};

@@ -21,9 +21,11 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* Whether this hit is recorded; fills what every event has. */
 static __always_inline bool hit(struct pt_regs *ctx, __u64 *id, __u64 *cookie, struct ring_record *record)
 {
-	if (!*(volatile __u32 *)&enabled)
+	if (!*(volatile __u32 *)&enabled) {
+		ring__pass();
 		return false;
-	*id = bpf_get_current_pid_tgid();
+	}
+	*id = ids__current();
 	if (target_tgid && *id >> 32 != target_tgid)
 		return false;
 	if (filtered) {
@@ -32,9 +34,13 @@ static __always_inline bool hit(struct pt_regs *ctx, __u64 *id, __u64 *cookie, s
 		if (!bpf_map_lookup_elem(&targets, &tgid))
 			return false;
 	}
-	*cookie = bpf_get_attach_cookie(ctx);
-	if (COOKIE_WHEN(*cookie) && will_jump(ctx, *cookie) != (COOKIE_WHEN(*cookie) == COOKIE_IF_TAKEN))
+	if (is_refused(*id >> 32))
 		return false;
+	*cookie = bpf_get_attach_cookie(ctx);
+	if (COOKIE_WHEN(*cookie) && will_jump(ctx, *cookie) != (COOKIE_WHEN(*cookie) == COOKIE_IF_TAKEN)) {
+		ring__pass();
+		return false;
+	}
 	record->frame = *cookie & COOKIE_RETURN ? ctx->sp : stack(ctx);
 	record->kind = COOKIE_KIND(*cookie);
 	return true;
@@ -51,6 +57,8 @@ int libgomp_probe(struct pt_regs *ctx)
 	libgomp__read(ctx, id, cookie, &record);
 	if (record.kind != RING_NONE)
 		ring__emit(id, &record);
+	else
+		ring__pass();
 	return 0;
 }
 
@@ -65,6 +73,19 @@ int libomp_probe(struct pt_regs *ctx)
 	libomp__read(ctx, id, cookie, &record);
 	if (record.kind != RING_NONE)
 		ring__emit(id, &record);
+	else
+		ring__pass();
+	return 0;
+}
+
+/* It is another program now, of which somebody may want to know. */
+SEC("tp_btf/sched_process_exec")
+int process_exec(void *ctx)
+{
+	__u32 tgid = ids__current() >> 32;
+
+	(void)ctx;
+	bpf_map_delete_elem(&refused, &tgid);
 	return 0;
 }
 
@@ -83,5 +104,7 @@ int bodies_probe(struct pt_regs *ctx)
 		bodies__leave(ctx, id, &record);
 	if (record.kind != RING_NONE)
 		ring__emit(id, &record);
+	else
+		ring__pass();
 	return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "bpf/vmlinux.h"
 #include "bpf/counters.bpf.h"
+#include "bpf/ids.bpf.h"
 #include "bpf/ring_abi.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
@@ -87,6 +88,24 @@ struct {
 	__type(key, __u32);
 	__type(value, __u8);
 } targets SEC(".maps");
+
+/*
+ * Of a capture of every process: thread groups of which nobody wants to know anything, so that
+ * their hits end here.
+ */
+const volatile __u32 refusing = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, __u8);
+} refused SEC(".maps");
+
+static __always_inline bool is_refused(__u32 tgid)
+{
+	return refusing && bpf_map_lookup_elem(&refused, &tgid);
+}
 
 /* What one event says besides when and where. */
 struct ring_record {
@@ -174,6 +193,16 @@ static __always_inline void ring__emit_of(struct thread_state *state, __u64 id,
 		ring__count_lost(ctl, state);
 }
 
+/* A hit that leaves no event. */
+static __noinline void ring__pass(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct ring_ctl *ctl = bpf_map_lookup_elem(&ring_ctl, &cpu);
+
+	if (ctl)
+		__sync_fetch_and_add(&ctl->passed, 1);
+}
+
 /* The state of the thread that runs; made for it when it has none and `make`. */
 static __always_inline struct thread_state *thread_state(bool make)
 {
@@ -231,7 +260,7 @@ static __noinline void ring__put_counters(const struct thread_state *state, __u6
 	}
 }
 
-/* `id` is what bpf_get_current_pid_tgid() returned. */
+/* `id` is what ids__current() returned. */
 static __always_inline void ring__emit(__u64 id, const struct ring_record *record)
 {
 	__u32 cpu = bpf_get_smp_processor_id();

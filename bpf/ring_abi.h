@@ -87,7 +87,8 @@ enum ring_kind {
 		37, /* for the daemon: key a body function that is new to its process, arg enum ring_body */
 	RING_OFF_CPU = 38,  /* arg enum ring_off; frame tgid << 32 | tid of what runs instead, key and extra
 			       the 16 bytes of its command */
-	RING_ON_CPU = 39,   /* key since when it could have run, 0: since its RING_OFF_CPU */
+	RING_ON_CPU = 39,   /* key since when it could have run, 0: since its RING_OFF_CPU, which is missing
+			       where the kernel did not tell it */
 	RING_COUNTERS = 40, /* what counters of the thread read at its next event: frame, key and extra are
 			       the values of three, arg as RING_COUNTERS_ARG says; before that event */
 	RING_SAMPLE = 41, /* where the thread is: arg addresses, innermost first; key, frame and extra are the
@@ -234,7 +235,7 @@ struct ring_event {
 	RING_U64 key;
 	RING_U64 site;
 	RING_U64 extra;
-	RING_U32 tgid; /* in the initial PID namespace */
+	RING_U32 tgid; /* as the daemon knows it: in its PID namespace */
 	RING_U32 tid;
 	RING_U32 arg;
 	RING_U8 kind; /* enum ring_kind */
@@ -260,7 +261,8 @@ struct ring_ctl {
 	RING_U64 loss[RING_LOSS_MAX];
 	RING_U32 node;	     /* index into node_slots; the daemon's, set once */
 	RING_U32 first_slot; /* in that map */
-	RING_U64 pad_producer[8];
+	RING_U64 passed;     /* hits that are no events: they cost, too */
+	RING_U64 pad_producer[7];
 	RING_U64 tail; /* consumer */
 	RING_U64 pad_consumer[15];
 };

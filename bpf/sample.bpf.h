@@ -59,7 +59,7 @@ static __always_inline __u32 sample__walk(struct bpf_perf_event_data *ctx, struc
 SEC("perf_event")
 int sample(struct bpf_perf_event_data *ctx)
 {
-	__u64 id = bpf_get_current_pid_tgid();
+	__u64 id = ids__current();
 	__u32 cpu = bpf_get_smp_processor_id(), zero = 0, depth;
 	struct ring_ctl *ctl = bpf_map_lookup_elem(&ring_ctl, &cpu);
 	struct sample_stack *stack = bpf_map_lookup_elem(&sample_stacks, &zero);

@@ -12,11 +12,6 @@
 
 #define TASK_DEAD 0x80
 
-static __always_inline __u64 sched__id(const struct task_struct *task)
-{
-	return (__u64)task->tgid << 32 | (__u32)task->pid;
-}
-
 /* The end of a time slice and a call of sched_yield() look the same but for the system call. */
 static __always_inline __u32 sched__reason(struct task_struct *task, bool preempt, unsigned int prev_state)
 {
@@ -27,14 +22,26 @@ static __always_inline __u32 sched__reason(struct task_struct *task, bool preemp
 	return yields(task) ? RING_OFF_YIELDED : RING_OFF_PREEMPTED;
 }
 
-/* NULL: the thread is not followed. */
+/*
+ * NULL: the thread is not followed. Most threads have nothing of any BPF
+ * program, which is known without a call.
+ */
+static __always_inline struct thread_state *sched__known(struct task_struct *task)
+{
+	return task->bpf_storage ? bpf_task_storage_get(&threads, task, 0, 0) : NULL;
+}
+
+/* Likewise; one that is to be followed from now on is. */
 static __always_inline struct thread_state *sched__state(struct task_struct *task)
 {
-	struct thread_state *state = bpf_task_storage_get(&threads, task, 0, 0);
-	__u32 tgid = task->tgid;
+	struct thread_state *state = sched__known(task);
+	__u32 tgid;
 
-	if (state || !follow_targets || !bpf_map_lookup_elem(&targets, &tgid))
+	if (state || !follow_targets)
 		return state;
+	tgid = ids__of(task) >> 32;
+	if (!bpf_map_lookup_elem(&targets, &tgid))
+		return NULL;
 	return bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
@@ -42,38 +49,46 @@ static __always_inline void sched__leave(struct task_struct *task, struct task_s
 					 unsigned int prev_state)
 {
 	struct thread_state *state = sched__state(task);
-	struct ring_record record = {.kind = RING_OFF_CPU, .frame = sched__id(next)};
+	struct ring_record record = {.kind = RING_OFF_CPU};
+	__u64 id;
 
 	if (!state || prev_state & TASK_DEAD)
 		return;
+	id = ids__of(task);
+	/* It gave events before it was known that nobody wants them. */
+	if (is_refused(id >> 32)) {
+		bpf_task_storage_delete(&threads, task);
+		return;
+	}
 	if (state->off)
 		state->counts.missed = 1;
 	else if (counter_count)
 		counters__leave(&state->counts);
 	record.arg = sched__reason(task, preempt, prev_state);
+	record.frame = ids__of(next);
 	bpf_probe_read_kernel(&record.key, sizeof(record.key), next->comm);
 	bpf_probe_read_kernel(&record.extra, sizeof(record.extra), next->comm + sizeof(record.key));
 	state->off = 1;
 	state->woken_ns = 0;
-	ring__emit_of(state, sched__id(task), &record);
+	ring__emit_of(state, id, &record);
 }
 
 static __always_inline void sched__enter(struct task_struct *task)
 {
-	struct thread_state *state = bpf_task_storage_get(&threads, task, 0, 0);
+	struct thread_state *state = sched__known(task);
 	struct ring_record record = {.kind = RING_ON_CPU};
 
 	if (!state)
 		return;
 	if (counter_count)
 		counters__enter(&state->counts);
-	if (!state->off) {
+	/* The kernel has not told that it left: so must be known who reads this. */
+	if (!state->off)
 		state->counts.missed = 1;
-		return;
-	}
-	record.key = state->woken_ns;
+	else
+		record.key = state->woken_ns;
 	state->off = 0;
-	ring__emit_of(state, sched__id(task), &record);
+	ring__emit_of(state, ids__of(task), &record);
 }
 
 SEC("tp_btf/sched_switch")
@@ -92,7 +107,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(sched_wakeup, struct task_struct *task)
 {
-	struct thread_state *state = bpf_task_storage_get(&threads, task, 0, 0);
+	struct thread_state *state = sched__known(task);
 
 	(void)ctx;
 	if (state && state->off && !state->woken_ns)

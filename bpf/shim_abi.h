@@ -71,7 +71,7 @@ enum shim_kind {
 	SHIM_LOCK_WAIT = 35, /* arg enum ring_lock; lock, ticks that the wait took */
 	SHIM_STATIC_SHARE = 36,
 	SHIM_CHUNK_TURN = 58, /* CHUNK_NEXT, and the CHUNK_BEGIN that it led to, in two words: see below */
-	SHIM_JOIN = 59,	      /* a thread has taken the ring: its key's upper part */
+	SHIM_JOIN = 59,	      /* a thread has taken the ring; arg enum shim_start: its key's upper part */
 	SHIM_CPU = 60,	      /* the CPU that the thread runs on from here */
 	SHIM_LOST = 61,	      /* number of events that are missing here, number of tasks created so far */
 	SHIM_TIME = 63,	      /* the time in ticks; no event */
@@ -79,6 +79,12 @@ enum shim_kind {
 
 /* In arg of TASK_CREATE: the task that runs hands over its own next part. */
 #define SHIM_TASK_KEYED (1u << 12)
+
+/* arg of JOIN: of the event that follows */
+enum shim_start {
+	SHIM_START_UNKNOWN = 0,
+	SHIM_START_OUTSIDE = 1, /* the thread is in no region and no league then */
+};
 
 /* arg of CHUNK_BEGIN */
 enum shim_chunk {

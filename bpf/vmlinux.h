@@ -114,10 +114,33 @@ struct sched_entity {
 	__u64 nr_migrations;
 };
 
+struct bpf_local_storage;
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct pid_namespace {
+	struct ns_common ns;
+};
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
 struct task_struct {
 	struct sched_entity se;
 	int pid;
 	int tgid;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	struct bpf_local_storage *bpf_storage;
 	unsigned long nvcsw;
 	unsigned long nivcsw;
 	unsigned long min_flt;

@@ -68,6 +68,26 @@ static void add_neighbour(const struct summary *s, struct columns *table, size_t
 	columns__add_share(table, taken_ns ? (double)n.taken_ns / (double)taken_ns : 0);
 }
 
+static void tell_unseen(struct summary *s)
+{
+	uint64_t unseen = 0;
+	char line[256];
+
+	for (size_t i = 0; i < grain_graph__thread_count(s->graph); i++) {
+		struct grain_thread t;
+
+		grain_graph__thread(s->graph, i, &t);
+		unseen += t.unseen;
+	}
+	if (!unseen)
+		return;
+	snprintf(line, sizeof(line),
+		 "%s switches of the program's threads were not told by the kernel: times on "
+		 "the CPU are too long by what ran instead",
+		 format__count(unseen).text);
+	summary__paragraph(s, "  ", line);
+}
+
 void summary__scheduler(struct summary *s)
 {
 	static const struct columns_column columns[] = {
@@ -98,6 +118,7 @@ void summary__scheduler(struct summary *s)
 		 format__time((double)(sum.scheduled.off_ns - sum.scheduled.ready_ns), "us").text,
 		 format__count(sum.scheduled.migrations).text);
 	summary__paragraph(s, "  ", line + 2);
+	tell_unseen(s);
 	if (!count)
 		return;
 	summary__table(s, &table, columns, COUNT_OF(columns));

@@ -8,7 +8,7 @@
  * again once the recording is over; then the library is idle.
  */
 #include "runtime-shim/attach.h"
-#include "runtime-shim/gomp.h"
+#include "runtime-shim/kmpc_alone.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -47,6 +47,7 @@ struct slot {
 
 static struct function functions[FUNCTIONS_MAX];
 static size_t function_count;
+static int (*ask_level)(void), (*ask_teams)(void); /* of the runtime */
 static struct slot slots[SLOTS_MAX];
 static size_t slot_count;
 static unsigned long long loaded; /* objects so far, when slots were looked for */
@@ -154,6 +155,7 @@ static bool is_dlclose(const char *name)
 static bool is_entry_point(const char *name)
 {
 	return (name[0] == 'G' && !strncmp(name, "GOMP_", 5)) ||
+	       (name[0] == '_' && !strncmp(name, "__kmpc_", 7)) ||
 	       (name[0] == 'o' && !strncmp(name, "omp_", 4)) || is_dlclose(name);
 }
 
@@ -170,12 +172,7 @@ static bool calls_runtime(const struct object *o)
 
 /* ---- functions -------------------------------------------------------- */
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct function *)a)->name, ((const struct function *)b)->name);
-}
-
-static const struct function *find_function(const char *name)
+static struct function *find_function(const char *name)
 {
 	size_t low = 0, high = function_count;
 
@@ -193,6 +190,24 @@ static const struct function *find_function(const char *name)
 	return NULL;
 }
 
+/* In the order of their names; one that is there is replaced. */
+static void add_function(const char *name, uintptr_t ours)
+{
+	struct function *known = find_function(name);
+	size_t at = function_count;
+
+	if (known) {
+		known->ours = ours;
+		return;
+	}
+	if (function_count == FUNCTIONS_MAX)
+		return;
+	for (; at > 0 && strcmp(functions[at - 1].name, name) > 0; at--)
+		functions[at] = functions[at - 1];
+	functions[at] = (struct function){.name = name, .ours = ours};
+	function_count++;
+}
+
 /* What the library shows itself: it is linked with a table that says how many symbols there are. */
 static int list_own(struct dl_phdr_info *info, size_t size, void *unused)
 {
@@ -202,27 +217,53 @@ static int list_own(struct dl_phdr_info *info, size_t size, void *unused)
 	(void)unused;
 	if (!read_object(info, &o) || (uintptr_t)functions < o.start || (uintptr_t)functions >= o.end)
 		return 0;
-	for (uint32_t i = 1; o.hash && i < o.hash[1] && function_count < FUNCTIONS_MAX; i++) {
+	for (uint32_t i = 1; o.hash && i < o.hash[1]; i++) {
 		const char *name = o.names + o.symbols[i].st_name;
-		struct function function = {.name = name, .ours = o.base + o.symbols[i].st_value};
-		size_t at = function_count;
 
-		if (o.symbols[i].st_shndx == SHN_UNDEF || !is_entry_point(name))
-			continue;
-		for (; at > 0 && by_name(&functions[at - 1], &function) > 0; at--)
-			functions[at] = functions[at - 1];
-		functions[at] = function;
-		function_count++;
+		if (o.symbols[i].st_shndx != SHN_UNDEF && is_entry_point(name))
+			add_function(name, o.base + o.symbols[i].st_value);
 	}
 	return 1;
 }
 
+/* Where OMPT tells nothing, these tell more than the library's own of the same names. */
+static void list_alone(void)
+{
+	static const struct kmpc_entry *const lists[] = {kmpc_alone_tasks, kmpc_alone_taskloops,
+							 kmpc_alone_teams, kmpc_alone_waits,
+							 kmpc_alone_locks};
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		for (const struct kmpc_entry *entry = lists[i]; entry->name; entry++)
+			add_function(entry->name, (uintptr_t)entry->function);
+}
+
+/* A league of one team looks like none. */
+static bool is_outside(void)
+{
+	int (*level)(void) = __atomic_load_n(&ask_level, __ATOMIC_RELAXED);
+	int (*teams)(void) = __atomic_load_n(&ask_teams, __ATOMIC_RELAXED);
+
+	return !level() && teams() <= 1;
+}
+
 static void know_functions(void *runtime)
 {
-	if (!function_count)
+	int (*level)(void), (*teams)(void);
+
+	if (!function_count) {
 		dl_iterate_phdr(list_own, NULL);
+		list_alone();
+	}
 	for (size_t i = 0; i < function_count; i++)
 		functions[i].real = (uintptr_t)dlsym(runtime, functions[i].name);
+	level = (int (*)(void))(uintptr_t)dlsym(runtime, "omp_get_level");
+	teams = (int (*)(void))(uintptr_t)dlsym(runtime, "omp_get_num_teams");
+	if (level && teams) {
+		__atomic_store_n(&ask_level, level, __ATOMIC_RELAXED);
+		__atomic_store_n(&ask_teams, teams, __ATOMIC_RELAXED);
+	}
+	__atomic_store_n(&shim_process.outside, level && teams ? is_outside : NULL, __ATOMIC_RELEASE);
 }
 
 /* ---- slots ------------------------------------------------------------ */
@@ -415,10 +456,12 @@ static void look(void)
 
 /*
  * Comes to graind at `socket`. `runtime`: an address in the OpenMP runtime that
- * is to be recorded. 0 or a negative errno; -EAGAIN: not just now.
+ * is to be recorded. 0 or a negative errno; -EAGAIN: not just now; -EALREADY,
+ * -EOPNOTSUPP: as ompt__come_late().
  */
 EXPORT int grainshim_attach(const char *socket, const void *runtime)
 {
+	uint32_t which = SHIM_RUNTIME_LIBGOMP;
 	struct shim_header *header;
 	Dl_info info;
 	void *handle;
@@ -438,9 +481,13 @@ EXPORT int grainshim_attach(const char *socket, const void *runtime)
 	handle = !error && dladdr(runtime, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	if (!error && !handle)
 		error = -ENOSYS;
+	if (!error && dlsym(handle, "__kmpc_fork_call")) {
+		which = SHIM_RUNTIME_LIBOMP;
+		error = ompt__come_late(info.dli_fbase);
+	}
 	if (!error) {
 		know_functions(handle);
-		error = connect__come(socket);
+		error = connect__come(socket, which);
 	}
 	give_back();
 	return error;

@@ -8,8 +8,8 @@
 
 #include "runtime-shim/ring.h"
 
-/* Says hello at `path`. */
-int connect__come(const char *path);
+/* Says hello at `path`, for a runtime (enum shim_runtime). */
+int connect__come(const char *path, uint32_t runtime);
 /* -EAGAIN: graind has not answered yet. */
 int connect__receive(struct shim_header **header);
 /* Begins a session with these rings. */

@@ -205,7 +205,7 @@ static void ask(void)
 	__atomic_store_n(&shim_process.state, SHIM_OFF, __ATOMIC_RELEASE);
 }
 
-int connect__come(const char *path)
+int connect__come(const char *path, uint32_t which)
 {
 	int error;
 
@@ -213,6 +213,7 @@ int connect__come(const char *path)
 	if (strlen(path) >= sizeof(path_given))
 		return -ENAMETOOLONG;
 	strcpy(path_given, path);
+	runtime = which;
 	/* Nobody must wait here. */
 	error = greet(path, SOCK_NONBLOCK);
 	if (error)

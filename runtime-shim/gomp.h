@@ -32,7 +32,7 @@ static inline void gomp__wait_begin(struct shim_local *local, uint32_t wait, con
 
 static inline void gomp__wait_end(struct shim_local *local, uint32_t wait)
 {
-	if (local)
+	if (shim__goes_on(local))
 		SHIM_EVENT(local, SHIM_WAIT_END, 0, wait);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Waits for locks and for earlier iterations: those that take longer than taking a free lock does. */
-#include "runtime-shim/gomp.h"
+#include "runtime-shim/kmpc.h"
 
 #include <stdarg.h>
 
@@ -25,11 +25,19 @@ static void got(struct shim_local *local, uint64_t since, uint32_t kind, const v
 	SHIM_EVENT2(local, SHIM_LOCK_WAIT, shim__site(caller, site), kind, (uint64_t)(uintptr_t)lock, took);
 }
 
+/* Some of these functions are libomp's, too. */
+static struct shim_local *here(const struct binding *to)
+{
+	struct shim_local *local = runtime__here(to);
+
+	return local ? local : kmpc__here_alone(to);
+}
+
 #define LOCK(name, parameters, arguments, lock, kind, site, ...)                                             \
 	EXPORT void name parameters                                                                          \
 	{                                                                                                    \
 		REAL(name, void, __VA_ARGS__);                                                               \
-		struct shim_local *local = runtime__here(to);                                                \
+		struct shim_local *local = here(to);                                                         \
 		uint64_t since = before(local);                                                              \
                                                                                                              \
 		real_##name arguments;                                                                       \

@@ -5,6 +5,7 @@
  * runtime calls once it has decided to create the task, records the creation.
  */
 #include "runtime-shim/gomp_task.h"
+#include "runtime-shim/kmpc.h"
 
 #include <string.h>
 
@@ -184,10 +185,15 @@ EXPORT void GOMP_task(body_fn fn, void *data, copy_fn copier, long size, long al
 EXPORT void omp_fulfill_event(uintptr_t event)
 {
 	REAL(omp_fulfill_event, void, uintptr_t);
-	struct shim_local *local = runtime__here(to);
+	struct shim_local *local = runtime__here(to), *alone = kmpc__here_alone(to);
 
+	/* Any thread may fulfil; libomp takes one that asks it something for one of its own. */
+	if (alone && alone->fresh)
+		alone->fresh = SHIM_FRESH_STRANGER;
 	if (local)
 		SHIM_EVENT1(local, SHIM_TASK_FULFILL, 0, 0, event);
+	else if (alone)
+		SHIM_EVENT1(alone, SHIM_TASK_FULFILL, 0, 0, KMPC_KEY_TOLD | event);
 	real_omp_fulfill_event(event);
 }
 

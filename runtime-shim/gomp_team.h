@@ -21,6 +21,11 @@ struct shim_local *gomp__begin_region(struct region *region, const struct bindin
 				      unsigned threads, const void *caller);
 /* All members have come to the end. */
 void gomp__end_region(const struct region *region, struct shim_local *local);
+/* Leagues of the thread that this library has seen begin. */
+extern __thread unsigned gomp_open_leagues __attribute__((tls_model("initial-exec")));
+/* Before a region begins: tells of what the thread was in when the recording began. RING_REGION_OUTERMOST or
+ * 0. */
+uint32_t gomp__tell_unseen(struct shim_local *local, const struct runtime *runtime);
 /* The loop or the sections that the region consists of. */
 void gomp__put_region_loop(uint32_t schedule, long start, long end, long step, long chunk);
 void gomp__put_region_sections(const void *caller, unsigned count);

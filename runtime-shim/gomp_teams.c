@@ -27,12 +27,11 @@ void gomp__member(void *argument)
 		gomp__begin_member(local, region, runtime__ask(region->runtime, RUNTIME_THREAD_NUMBER));
 	region->fn(region->data);
 	HAND_OVER(region);
-	if (local)
+	if (shim__goes_on(local))
 		SHIM_EVENT(local, SHIM_WAIT_BEGIN, 0, RING_WAIT_REGION_END);
 }
 
-/* Leagues of the thread that this library has seen begin. */
-static __thread unsigned open_leagues __attribute__((tls_model("initial-exec")));
+__thread unsigned gomp_open_leagues __attribute__((tls_model("initial-exec")));
 
 /*
  * Outside of all regions: tells of a league that was under way when the recording began, whose next team
@@ -43,12 +42,23 @@ static void tell_unseen_league(struct shim_local *local, const struct runtime *r
 	static __thread uint64_t told_in
 		__attribute__((tls_model("initial-exec"))); /* session + 1; 0: none */
 	uint64_t session = (uint64_t)local->session + 1;
-	bool inside = !open_leagues && runtime__ask(runtime, RUNTIME_TEAMS) > 1;
+	bool inside = !gomp_open_leagues && runtime__ask(runtime, RUNTIME_TEAMS) > 1;
 
 	if (LIKELY(inside == (told_in == session)))
 		return;
 	told_in = inside ? session : 0;
 	SHIM_EVENT1(local, SHIM_TEAM_STARTED, 0, 0, inside ? 1 : RING_TEAMS_OVER);
+}
+
+uint32_t gomp__tell_unseen(struct shim_local *local, const struct runtime *runtime)
+{
+	if (!runtime__ask(runtime, RUNTIME_LEVEL)) {
+		tell_unseen_league(local, runtime);
+		return RING_REGION_OUTERMOST;
+	}
+	if (UNLIKELY(local->fresh))
+		SHIM_EVENT1(local, SHIM_TEAM_STARTED, 0, 0, 0);
+	return 0;
 }
 
 struct shim_local *gomp__begin_region(struct region *region, const struct binding *to, body_fn fn, void *data,
@@ -61,9 +71,7 @@ struct shim_local *gomp__begin_region(struct region *region, const struct bindin
 		return NULL;
 	gomp__look();
 	*region = (struct region){.fn = fn, .data = data, .runtime = to->runtime, .team = next_team()};
-	outermost = runtime__ask(to->runtime, RUNTIME_LEVEL) ? 0 : RING_REGION_OUTERMOST;
-	if (outermost)
-		tell_unseen_league(local, to->runtime);
+	outermost = gomp__tell_unseen(local, to->runtime);
 	SHIM_EVENT2(local, SHIM_REGION_BEGIN, shim__site(caller, SHIM_SITE_PARALLEL), 0,
 		    (threads & RING_REGION_THREADS) | outermost, (uint64_t)(uintptr_t)fn);
 	HAND_OVER(region);
@@ -73,6 +81,8 @@ struct shim_local *gomp__begin_region(struct region *region, const struct bindin
 void gomp__end_region(const struct region *region, struct shim_local *local)
 {
 	TAKE_OVER(region);
+	if (!shim__goes_on(local))
+		return;
 	SHIM_EVENT(local, SHIM_WAIT_END, 0, RING_WAIT_REGION_END);
 	SHIM_EVENT(local, SHIM_REGION_END, 0, 0);
 }
@@ -209,9 +219,9 @@ static void team(void *argument)
 	if (local)
 		SHIM_EVENT1(local, SHIM_TEAM_STARTED, 0, 0,
 			    runtime__ask(league->runtime, RUNTIME_TEAM_NUMBER));
-	open_leagues++;
+	gomp_open_leagues++;
 	league->fn(league->data);
-	open_leagues--;
+	gomp_open_leagues--;
 	if (!local)
 		return;
 	SHIM_EVENT(local, SHIM_WAIT_BEGIN, 0, RING_WAIT_REGION_END);

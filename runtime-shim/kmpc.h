@@ -47,6 +47,13 @@ struct kmpc_call {
 	uint32_t flags;		/* TASK_AT_ONCE or 0 */
 };
 
+/* What makes a part of a taskloop's tasks has made the last one (kmpc_alone_taskloops.c). */
+struct kmpc_part {
+	uint64_t over;	 /* ticks; 0: it has not */
+	uintptr_t frame; /* what it runs in is above */
+	bool at_once;	 /* it runs inside of its creation */
+};
+
 /* A taskloop that the thread is in. */
 struct kmpc_taskloop {
 	const void *caller;
@@ -59,8 +66,17 @@ struct kmpc_thread {
 	const void *caller;	/* of the call of ours that the runtime is in */
 	const void *region;	/* of the call that begins one */
 	uint64_t pending;	/* task of a taskloop whose creation was told to have begun only; 0: none */
+	struct kmpc_part part;	/* that the pending one is the last of */
 };
 extern __thread struct kmpc_thread kmpc_thread __attribute__((tls_model("initial-exec")));
+
+/* Keys that are told with the creation. */
+#define KMPC_KEY_TOLD (UINT64_C(1) << 60)
+
+/* The runtime was running already when the library came: it tells nothing by itself (kmpc_alone.h). */
+extern bool kmpc_alone;
+
+void kmpc__end_pending(struct shim_local *local);
 
 /* NULL: nobody wants to know, or it is the runtime that calls. */
 static inline struct shim_local *kmpc__here(const struct binding *to)
@@ -72,13 +88,18 @@ static inline struct shim_local *kmpc__here(const struct binding *to)
 	return shim__here();
 }
 
+/* As kmpc__here(), but NULL where OMPT tells. */
+static inline struct shim_local *kmpc__here_alone(const struct binding *to)
+{
+	return UNLIKELY(kmpc_alone) ? kmpc__here(to) : NULL;
+}
+
 /* The creation of a taskloop's task is over when something else happens on its thread. */
 static inline void kmpc__settle(struct shim_local *local)
 {
 	if (LIKELY(!kmpc_thread.pending))
 		return;
-	kmpc_thread.pending = 0;
-	SHIM_EVENT(local, SHIM_TASK_CREATE_END, 0, 0);
+	kmpc__end_pending(local);
 }
 
 /* Whether the body runs inside of the creation; a pending one of another task is over. */
@@ -89,6 +110,11 @@ void kmpc__begin_body(struct shim_local *local, uint64_t key);
 const struct kmpc_taskloop *kmpc__taskloop_of(kmpc_routine routine);
 /* Of a task whose body tells by itself when it runs; NULL: it does not. */
 struct kmpc_head *kmpc__head_of(const struct kmpc_task *task);
+
+/* What the thread's open creation or wait depends on. */
+void kmpc__depends(struct shim_local *local, const struct kmpc_depend *list, int32_t count);
+/* A number for a region, as an address of a team would be: a multiple of 64. */
+uint64_t kmpc__next_team(void);
 
 /* Records a wait for a lock that has just been got, if it was one; `began`: ticks. */
 void kmpc__got_lock(struct shim_local *local, uint64_t began, uint32_t kind, uint64_t lock,

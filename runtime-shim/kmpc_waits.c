@@ -3,7 +3,7 @@
 #include "runtime-shim/kmpc.h"
 #include "bpf/runtime_codes.h"
 
-static void put_depends(struct shim_local *local, const struct kmpc_depend *list, int32_t count)
+void kmpc__depends(struct shim_local *local, const struct kmpc_depend *list, int32_t count)
 {
 	for (int32_t i = 0; i < count; i++)
 		SHIM_EVENT1(local, SHIM_DEPEND, 0, libomp_depend_kind(list[i].flags), list[i].address);
@@ -14,8 +14,8 @@ static void begin_wait(struct shim_local *local, const void *caller, const struc
 {
 	kmpc__settle(local);
 	SHIM_EVENT(local, SHIM_WAIT_BEGIN, shim__site(caller, SHIM_SITE_TASKWAIT), RING_WAIT_TASKWAIT_DEPEND);
-	put_depends(local, list, count);
-	put_depends(local, list2, count2);
+	kmpc__depends(local, list, count);
+	kmpc__depends(local, list2, count2);
 }
 
 #define WAIT_DEPENDS(name, parameters, arguments, ...)                                                       \

@@ -125,6 +125,13 @@ static inline void ompt__keep(union ompt_data *data, uint64_t word)
 /* The runtime whose tool this library is: the start of its code; NULL: of none. */
 extern const void *ompt_runtime;
 
+/*
+ * The libomp at `base` runs already: what it would tell a tool is told by its
+ * entry points alone from now on. -EALREADY: this library is its tool;
+ * -EOPNOTSUPP: it runs GCC's code.
+ */
+int ompt__come_late(const void *base);
+
 /* Its function, or NULL. */
 extern ompt_get_task_info ompt_task_info;
 

@@ -4,8 +4,6 @@
 
 #include <dlfcn.h>
 
-/* Keys that are told with the creation. */
-#define KEY_TOLD (UINT64_C(1) << 60)
 /* A task lies this far behind what libomp keeps for the tool, at most. */
 #define TASK_AT_MAX 512
 
@@ -54,7 +52,7 @@ static uint64_t put_creation(struct shim_local *local, const void *caller, uint3
 		SHIM_EVENT(local, SHIM_TASK_CREATE, shim__site(caller, kind), arg);
 		return SHIM_TASK_KEY(local->joined, ++local->created);
 	}
-	key = KEY_TOLD | __atomic_add_fetch(&told, 1, __ATOMIC_RELAXED);
+	key = KMPC_KEY_TOLD | __atomic_add_fetch(&told, 1, __ATOMIC_RELAXED);
 	SHIM_EVENT1(local, SHIM_TASK_CREATE, shim__site(caller, kind), arg, key);
 	return key;
 }
@@ -155,6 +153,27 @@ void kmpc__begin_body(struct shim_local *local, uint64_t key)
 		SHIM_EVENT(local, SHIM_TASK_BEGIN, 0, ago);
 	else
 		SHIM_EVENT1(local, SHIM_TASK_BEGIN, 0, 0, key);
+}
+
+void kmpc__end_pending(struct shim_local *local)
+{
+	const uint64_t creation = SHIM_WORD(SHIM_TASK_CREATE_END, 0, 0);
+	uint64_t key = kmpc_thread.pending;
+	struct kmpc_part part = kmpc_thread.part;
+
+	kmpc_thread.pending = 0;
+	kmpc_thread.part = (struct kmpc_part){0};
+	/* It may be of an earlier recording. */
+	if (key >> 40 != local->joined)
+		return;
+	if (LIKELY(!part.over)) {
+		shim__put(local, creation, 0, 0, 0, 0);
+		return;
+	}
+	shim__put_at(local, part.over, creation);
+	shim__put_at(local, part.over, SHIM_WORD(SHIM_TASK_END, 0, 0));
+	if (part.at_once)
+		shim__put_at(local, part.over, creation);
 }
 
 bool kmpc__begins_at_once(struct shim_local *local, uint64_t key)

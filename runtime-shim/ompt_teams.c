@@ -3,7 +3,7 @@
 #include "runtime-shim/kmpc.h"
 
 /* Multiples of 64, as addresses of teams would be; those of libgomp's regions are smaller. */
-static uint64_t next_team(void)
+uint64_t kmpc__next_team(void)
 {
 	static uint64_t last = UINT64_C(1) << 40;
 
@@ -51,7 +51,7 @@ static void on_parallel_begin(union ompt_data *task, const struct ompt_frame *fr
 		ompt__keep(region, REGION_IS_OF_TEAM);
 		return;
 	}
-	ompt__keep(region, next_team() | (league ? REGION_IS_LEAGUE : 0));
+	ompt__keep(region, kmpc__next_team() | (league ? REGION_IS_LEAGUE : 0));
 	SHIM_EVENT2(local, SHIM_REGION_BEGIN,
 		    shim__site(caller ? caller : ompt__site(code),
 			       league ? SHIM_SITE_TEAMS : SHIM_SITE_PARALLEL),

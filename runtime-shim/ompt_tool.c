@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 typedef struct ompt_start_tool_result *(*start_tool_fn)(unsigned version, const char *runtime);
 
 const void *ompt_runtime;
+bool kmpc_alone;
 ompt_get_task_info ompt_task_info;
 static uintptr_t own_code, own_bytes;
 static bool asked_for_probes;
@@ -143,6 +145,19 @@ static int has_gnu_code(struct dl_phdr_info *object, size_t size, void *unused)
 static bool is_for_gnu_code(const void *base)
 {
 	return base_of(dlsym(RTLD_NEXT, "GOMP_parallel")) == base && dl_iterate_phdr(has_gnu_code, NULL);
+}
+
+int ompt__come_late(const void *base)
+{
+	if (kmpc_alone && ompt_runtime == base)
+		return 0;
+	if (ompt_runtime)
+		return -EALREADY;
+	if (dl_iterate_phdr(has_gnu_code, NULL))
+		return -EOPNOTSUPP;
+	kmpc_alone = true;
+	ompt_runtime = base;
+	return 0;
 }
 
 /* Whether a libomp at `base` will have another tool, or none. */

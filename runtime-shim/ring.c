@@ -143,7 +143,7 @@ struct shim_local *shim__join(void)
 	local->mapped = (uint16_t)((local->head < local->mask ? local->head : local->mask + 1) / MAP_WORDS);
 	local->control->tid = (uint32_t)syscall(SYS_gettid);
 	local->joined = joined + __atomic_fetch_add(&header->generations, 1, __ATOMIC_RELAXED) + 1;
-	local->fresh = true;
+	local->fresh = SHIM_FRESH;
 	if (!__atomic_load_n(&header->event_ticks, __ATOMIC_RELAXED))
 		measure_cost(local);
 	shim_local = local;
@@ -226,6 +226,16 @@ static void write_held(struct shim_local *local)
 		shim__put_at(local, at, local->held[i]);
 }
 
+/* What was lost may have begun a region. */
+static enum shim_start start_of(const struct shim_local *local)
+{
+	bool (*outside)(void) = __atomic_load_n(&shim_process.outside, __ATOMIC_ACQUIRE);
+
+	return outside && !local->lost && local->fresh != SHIM_FRESH_STRANGER && outside()
+		       ? SHIM_START_OUTSIDE
+		       : SHIM_START_UNKNOWN;
+}
+
 uint64_t shim__make_room(struct shim_local *local)
 {
 	uint64_t ticks;
@@ -242,9 +252,9 @@ uint64_t shim__make_room(struct shim_local *local)
 	}
 	ticks = shim__ticks();
 	if (local->fresh) {
-		put(local, SHIM_WORD(SHIM_JOIN, 0, 0));
+		put(local, SHIM_WORD(SHIM_JOIN, 0, start_of(local)));
 		put(local, local->joined << 32 | local->control->tid);
-		local->fresh = false;
+		local->fresh = SHIM_WRITTEN;
 	}
 	if (ticks - local->ticks > SHIM_TICKS_MAX) {
 		put(local, SHIM_WORD(SHIM_TIME, 0, 0));

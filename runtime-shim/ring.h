@@ -16,6 +16,12 @@
 
 struct call;
 
+enum shim_fresh {
+	SHIM_WRITTEN = 0,
+	SHIM_FRESH = 1,		 /* nothing was written yet */
+	SHIM_FRESH_STRANGER = 2, /* likewise, and the runtime need not know the thread: it is asked nothing */
+};
+
 /* A thread's own; the positions that it publishes are in `control`. */
 struct shim_local {
 	struct shim_header *header;
@@ -32,7 +38,7 @@ struct shim_local {
 	uint32_t beat;
 	uint64_t beat_ticks;
 	uint32_t session;  /* of shim_process: those of an earlier one record no more */
-	bool fresh;	   /* nothing was written yet */
+	uint8_t fresh;	   /* enum shim_fresh */
 	bool children;	   /* the running task may have children that have not ended */
 	uint16_t mapped;   /* steps of the ring that have memory; see map_ahead() */
 	uint32_t held[2];  /* events that shim__hold() was given */
@@ -63,6 +69,9 @@ struct shim_process {
 	 */
 	void (*look)(void);
 	void (*over)(void);
+	/* Likewise: whether the calling thread is in no region and no league of the runtime that is recorded.
+	 */
+	bool (*outside)(void);
 	ptrdiff_t cpu_at; /* from the thread pointer: where the kernel says on which CPU it runs (rseq) */
 	int state;	  /* enum shim_state */
 	uint32_t session; /* how manieth recording of the process it is */
@@ -116,6 +125,12 @@ static inline struct shim_local *shim__here(void)
 	return LIKELY(__atomic_load_n(&local->header->enabled, __ATOMIC_RELAXED) == SHIM_RECORDS)
 		       ? local
 		       : shim__renew(local);
+}
+
+/* For what ends: a recording that is over has not seen all of it. */
+static inline bool shim__goes_on(const struct shim_local *local)
+{
+	return local && LIKELY(!shim__is_over(local->header));
 }
 
 static inline uint64_t shim__ticks(void)

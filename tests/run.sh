@@ -68,7 +68,7 @@ export B said
 # itself, the longest first. The rest, and what is new, runs alone.
 paired=(matrix matrix_attached bodies matrix_versions hostile_user ompt shim_matrix_attached shim_attach shim_matrix_libomp
 	shim_refusals metrics attach shim_races shim_rough real_programs shim_cycles retention fleet ranks report_directory
-	ompt_versions exact dashboards ranks_nodes optout exact_private shim_runtimes accesses compare)
+	guest service ompt_versions exact dashboards ranks_nodes optout exact_private shim_runtimes accesses compare)
 paired=("${paired[@]/%/.sh}")
 paired=("${paired[@]/#/root/test_}")
 together=() waiting=() pairs=() alone=()
@@ -100,7 +100,7 @@ finish()
 	done
 }
 # The guest's disk is made meanwhile.
-[[ " ${alone[*]} " == *" root/test_guest.sh "* ]] && [ "$(id -u)" -eq 0 ] && nice -n 10 tests/vm/image.sh "$B" amd64 >/dev/null 2>&1 &
+[[ " ${pairs[*]} " == *" root/test_guest.sh "* ]] && [ "$(id -u)" -eq 0 ] && nice -n 10 tests/vm/image.sh "$B" amd64 >/dev/null 2>&1 &
 run lint tests/lint.sh "$B"
 begin 1 "${waiting[@]}"
 begin $(($(nproc) + 1)) "${together[@]}"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "uprobes/capture.h"
+#include "uprobes/pid_namespace.h"
 #include "uprobes/probe_links.h"
 #include "uprobes/ring_memory.h"
 #include "uprobes/sampling.h"
@@ -152,11 +153,13 @@ static int load_programs(struct capture *capture, struct uprobes_error *err)
 	bpf_program__set_autoload(skeleton->progs.sample, capture->sample_hz > 0);
 	bpf_program__set_autoload(skeleton->progs.access,
 				  capture->memory_asked && !capture->memory_event.absent[0]);
+	skeleton->rodata->pid_namespace = pid_namespace__own();
 	skeleton->rodata->access_limit = SAMPLE_HZ_MAX;
 	skeleton->rodata->sample_followed = !capture->several && !capture->pid;
 	skeleton->rodata->follow_threads = scheduler;
 	skeleton->rodata->follow_targets = scheduler && capture->whole_processes;
 	skeleton->rodata->target_tgid = (uint32_t)capture->pid;
+	skeleton->rodata->refusing = !capture->several && !capture->pid;
 	skeleton->rodata->filtered = capture->several && !probe_links__filter_by_process(capture->multi);
 	describe_counters(capture);
 	if (capture->multi) {
@@ -167,6 +170,8 @@ static int load_programs(struct capture *capture, struct uprobes_error *err)
 		bpf_program__set_expected_attach_type(skeleton->progs.bodies_probe,
 						      (enum bpf_attach_type)PROBE_ATTACH_UPROBE_MULTI);
 	}
+	bpf_map__set_autocreate(skeleton->maps.refused, skeleton->rodata->refusing);
+	bpf_program__set_autoload(skeleton->progs.process_exec, skeleton->rodata->refusing);
 	if ((r = ring_memory__prepare(capture->rings, skeleton)) ||
 	    (r = bpf_map__set_max_entries(skeleton->maps.counter_events,
 					  events ? (uint32_t)events * capture->cpus : 1)) ||
@@ -233,6 +238,15 @@ static int follow_scheduler(struct capture *capture, struct uprobes_error *err)
 	drop_counters(capture);
 	unload(capture);
 	return load_programs(capture, err);
+}
+
+/* Where programs that are executed are not seen nobody is refused. */
+static void follow_programs(struct capture *capture)
+{
+	struct openmp_bpf *skeleton = capture->skeleton;
+
+	if (skeleton->rodata->refusing)
+		skeleton->links.process_exec = bpf_program__attach(skeleton->progs.process_exec);
 }
 
 /* Without samples the rest goes on. */
@@ -321,8 +335,8 @@ int capture__open(const struct capture_opts *opts, struct capture **out, struct 
 	    (r = counter_fds__open(&capture->counters, capture->cpus, &capture->counter_fds)))
 		goto out;
 	if ((r = ring_memory__new(capture->cpus, capture->slots, &capture->rings)) ||
-	    (r = probe_links__new(&capture->links)) || (r = choose_method(capture, opts->method, err)) ||
-	    (r = follow_scheduler(capture, err)))
+	    (r = probe_links__new(!opts->several && !opts->pid, &capture->links)) ||
+	    (r = choose_method(capture, opts->method, err)) || (r = follow_scheduler(capture, err)))
 		goto out;
 	r = ring_memory__map(capture->rings, capture->skeleton);
 	if (r) {
@@ -330,6 +344,7 @@ int capture__open(const struct capture_opts *opts, struct capture **out, struct 
 			 ring_memory__bytes(capture->rings) >> 20, strerror(-r));
 		goto out;
 	}
+	follow_programs(capture);
 	start_sampling(capture);
 	*out = capture;
 	return 0;
@@ -352,7 +367,7 @@ int capture__attach(struct capture *capture, const struct probe_plan *plan, cons
 {
 	struct uprobes_error ignored;
 
-	if (capture->several)
+	if (capture->several || !capture->pid)
 		return probe_links__add_file(capture->links, program_of(capture, probe_plan__runtime(plan)),
 					     capture->multi, probe_plan__point(plan, 0),
 					     probe_plan__count(plan), path, err ? err : &ignored);
@@ -387,6 +402,24 @@ int capture__add_process(struct capture *capture, pid_t pid, struct uprobes_erro
 	return probe_links__add_process(capture->links, pid, err);
 }
 
+void capture__refuse_process(struct capture *capture, pid_t pid)
+{
+	const uint32_t key = (uint32_t)pid;
+	const uint8_t value = 1;
+
+	if (capture->skeleton->links.process_exec)
+		bpf_map__update_elem(capture->skeleton->maps.refused, &key, sizeof(key), &value,
+				     sizeof(value), BPF_ANY);
+}
+
+void capture__accept_process(struct capture *capture, pid_t pid)
+{
+	const uint32_t key = (uint32_t)pid;
+
+	if (capture->skeleton->links.process_exec)
+		bpf_map__delete_elem(capture->skeleton->maps.refused, &key, sizeof(key), 0);
+}
+
 int capture__renew_process(struct capture *capture, pid_t pid, struct uprobes_error *err)
 {
 	return probe_links__renew_process(capture->links, pid, err);
@@ -403,7 +436,7 @@ void capture__drop_process(struct capture *capture, pid_t pid)
 
 bool capture__can_pause(const struct capture *capture)
 {
-	return capture->several && probe_links__can_pause(capture->links);
+	return probe_links__can_pause(capture->links);
 }
 
 void capture__pause(struct capture *capture)
@@ -414,6 +447,18 @@ void capture__pause(struct capture *capture)
 int capture__resume(struct capture *capture, struct uprobes_error *err)
 {
 	return probe_links__resume(capture->links, err);
+}
+
+uint64_t capture__passed(const struct capture *capture, unsigned cpu)
+{
+	const struct ring_ctl *ctl = cpu < capture->cpus ? ring_memory__ctl(capture->rings, cpu) : NULL;
+
+	return ctl ? __atomic_load_n(&ctl->passed, __ATOMIC_RELAXED) : 0;
+}
+
+uint64_t capture__pausing_ns(const struct capture *capture)
+{
+	return probe_links__pausing_ns(capture->links);
 }
 
 void capture__enable(struct capture *capture)

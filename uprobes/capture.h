@@ -55,12 +55,15 @@ int capture__attach_points(struct capture *capture, enum probe_runtime runtime,
  * Adding a process takes less than a millisecond.
  */
 int capture__add_process(struct capture *capture, pid_t pid, struct uprobes_error *err);
+/* Of a capture of every process: nothing of this one is recorded until it is accepted again. */
+void capture__refuse_process(struct capture *capture, pid_t pid);
+void capture__accept_process(struct capture *capture, pid_t pid);
 /* Needed when another thread than the first has executed a program. */
 int capture__renew_process(struct capture *capture, pid_t pid, struct uprobes_error *err);
 void capture__drop_process(struct capture *capture, pid_t pid);
 
 /*
- * Of a capture of several processes, while it is disabled: no process has a
+ * Of a capture of several processes or of all, while it is disabled: no process has a
  * breakpoint until it resumes. Whether that is possible
  * here is known when a file is attached. Resuming reports what could not be
  * attached again; the rest goes on.
@@ -68,6 +71,11 @@ void capture__drop_process(struct capture *capture, pid_t pid);
 bool capture__can_pause(const struct capture *capture);
 void capture__pause(struct capture *capture);
 int capture__resume(struct capture *capture, struct uprobes_error *err);
+
+/* Since the capture was opened: hits on this CPU that left no event; CPU time that pausing has taken so far.
+ */
+uint64_t capture__passed(const struct capture *capture, unsigned cpu);
+uint64_t capture__pausing_ns(const struct capture *capture);
 
 void capture__enable(struct capture *capture);
 void capture__disable(struct capture *capture);

@@ -7,11 +7,13 @@
 #include <limits.h>
 #include <linux/bpf.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #define UPROBE_MULTI_RETURN 1u
@@ -43,7 +45,14 @@ struct linked_file {
 	int fd;
 };
 
+/* What closing links has cost; of those who do that, and of those who ask. */
+struct closing_cost {
+	uint64_t ns;
+	unsigned int users;
+};
+
 struct probe_links {
+	struct closing_cost *cost;
 	struct link *list;
 	size_t count, room;
 	struct linked_file *files;
@@ -53,10 +62,43 @@ struct probe_links {
 	bool paused;
 };
 
-int probe_links__new(struct probe_links **out)
+int probe_links__new(bool everyone, struct probe_links **out)
 {
-	*out = calloc(1, sizeof(**out));
-	return *out ? 0 : -ENOMEM;
+	struct probe_links *links = calloc(1, sizeof(*links));
+
+	if (links) {
+		links->cost = calloc(1, sizeof(*links->cost));
+		links->pids = calloc(1, sizeof(*links->pids));
+	}
+	if (!links || !links->cost || !links->pids) {
+		if (links) {
+			free(links->cost);
+			free(links->pids);
+		}
+		free(links);
+		return -ENOMEM;
+	}
+	links->cost->users = 1;
+	links->pid_count = everyone; /* the process 0 */
+	*out = links;
+	return 0;
+}
+
+static struct closing_cost *hold_cost(struct closing_cost *cost)
+{
+	__atomic_add_fetch(&cost->users, 1, __ATOMIC_RELAXED);
+	return cost;
+}
+
+static void release_cost(struct closing_cost *cost)
+{
+	if (__atomic_sub_fetch(&cost->users, 1, __ATOMIC_ACQ_REL) == 0)
+		free(cost);
+}
+
+uint64_t probe_links__pausing_ns(const struct probe_links *links)
+{
+	return __atomic_load_n(&links->cost->ns, __ATOMIC_RELAXED);
 }
 
 static void close_link(struct link *link)
@@ -71,15 +113,37 @@ static void close_link(struct link *link)
 struct closing {
 	struct link *list;
 	size_t count, next;
+	struct closing_cost *cost; /* NULL: nobody asks */
 };
+
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* Until it is done the program passes breakpoints for nothing. */
+static void be_urgent(void)
+{
+	const struct sched_param param = {.sched_priority = 1};
+
+	sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &param);
+}
 
 static void *close_some(void *argument)
 {
 	struct closing *closing = argument;
+	uint64_t before = own_cpu_ns();
 	size_t i;
 
+	if (closing->cost)
+		be_urgent();
 	while ((i = __atomic_fetch_add(&closing->next, 1, __ATOMIC_RELAXED)) < closing->count)
 		close_link(&closing->list[i]);
+	if (closing->cost)
+		__atomic_add_fetch(&closing->cost->ns, own_cpu_ns() - before, __ATOMIC_RELAXED);
 	return NULL;
 }
 
@@ -87,9 +151,9 @@ static void *close_some(void *argument)
  * For each link the kernel waits until no CPU runs the program any more. Those
  * that are closed at the same time share a part of that.
  */
-static void close_links(struct link *list, size_t count)
+static void close_links(struct link *list, size_t count, struct closing_cost *cost)
 {
-	struct closing closing = {.list = list, .count = count};
+	struct closing closing = {.list = list, .count = count, .cost = cost};
 	pthread_t helpers[CLOSERS - 1];
 	size_t n = 0;
 
@@ -105,7 +169,8 @@ void probe_links__free(struct probe_links *links)
 {
 	if (!links)
 		return;
-	close_links(links->list, links->count);
+	close_links(links->list, links->count, NULL);
+	release_cost(links->cost);
 	for (size_t i = 0; i < links->file_count; i++) {
 		close(links->files[i].fd);
 		free(links->files[i].points);
@@ -134,7 +199,7 @@ static bool reserve(struct probe_links *links, size_t more)
 
 static void close_from(struct probe_links *links, size_t first)
 {
-	close_links(links->list + first, links->count - first);
+	close_links(links->list + first, links->count - first, NULL);
 	links->count = first;
 }
 
@@ -283,6 +348,7 @@ static int attach_file(struct probe_links *links, const struct linked_file *file
 }
 
 struct dropped {
+	struct closing_cost *cost; /* NULL: nobody asks */
 	size_t count;
 	struct link list[];
 };
@@ -291,13 +357,17 @@ static void *close_dropped(void *argument)
 {
 	struct dropped *dropped = argument;
 
-	close_links(dropped->list, dropped->count);
+	if (dropped->cost)
+		be_urgent();
+	close_links(dropped->list, dropped->count, dropped->cost);
+	if (dropped->cost)
+		release_cost(dropped->cost);
 	free(dropped);
 	return NULL;
 }
 
-/* Whoever drains the rings does not wait for the kernel. */
-static void drop(struct probe_links *links, pid_t pid)
+/* Whoever drains the rings does not wait for the kernel. `cost`: where what that takes is added; NULL. */
+static void drop(struct probe_links *links, pid_t pid, struct closing_cost *cost)
 {
 	struct dropped *dropped = calloc(1, sizeof(*dropped) + links->count * sizeof(dropped->list[0]));
 	pthread_t thread;
@@ -311,6 +381,8 @@ static void drop(struct probe_links *links, pid_t pid)
 			close_link(&links->list[i - 1]);
 		links->list[i - 1] = links->list[--links->count];
 	}
+	if (dropped && cost)
+		dropped->cost = hold_cost(cost);
 	if (dropped && dropped->count && pthread_create(&thread, NULL, close_dropped, dropped) == 0)
 		pthread_detach(thread);
 	else if (dropped)
@@ -383,7 +455,7 @@ int probe_links__add_process(struct probe_links *links, pid_t pid, struct uprobe
 		if (probe_links__filter_by_process(links->files[i].multi))
 			r = attach_file(links, &links->files[i], pid, err);
 	if (r)
-		drop(links, pid);
+		drop(links, pid, NULL);
 	else
 		pids[links->pid_count++] = pid;
 	return r;
@@ -421,7 +493,7 @@ void probe_links__pause(struct probe_links *links)
 		return;
 	links->paused = true;
 	for (size_t i = 0; i < links->pid_count; i++)
-		drop(links, links->pids[i]);
+		drop(links, links->pids[i], links->cost);
 }
 
 int probe_links__resume(struct probe_links *links, struct uprobes_error *err)
@@ -444,7 +516,7 @@ int probe_links__resume(struct probe_links *links, struct uprobes_error *err)
 
 void probe_links__drop_process(struct probe_links *links, pid_t pid)
 {
-	drop(links, pid);
+	drop(links, pid, NULL);
 	for (size_t i = 0; i < links->pid_count; i++) {
 		if (links->pids[i] == pid) {
 			links->pids[i] = links->pids[--links->pid_count];

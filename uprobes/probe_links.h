@@ -11,7 +11,8 @@
 
 struct probe_links;
 
-int probe_links__new(struct probe_links **out);
+/* `everyone`: files that are added are probed in all processes, and none is added. */
+int probe_links__new(bool everyone, struct probe_links **out);
 /* Detaches everything; accepts NULL. */
 void probe_links__free(struct probe_links *links);
 
@@ -50,6 +51,8 @@ void probe_links__drop_process(struct probe_links *links, pid_t pid);
  */
 bool probe_links__can_pause(const struct probe_links *links);
 void probe_links__pause(struct probe_links *links);
+/* CPU time that it has taken so far. */
+uint64_t probe_links__pausing_ns(const struct probe_links *links);
 int probe_links__resume(struct probe_links *links, struct uprobes_error *err);
 
 /* Whether the kernel tells processes apart; else the BPF program has to. */

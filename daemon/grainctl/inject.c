@@ -104,6 +104,13 @@ static int explain(const struct inject *inject, int error, char why[512])
 			 "again, or attach without --fast",
 			 pid);
 		break;
+	case -EINPROGRESS:
+		snprintf(
+			why, 512,
+			"process %d was not done with it within ten seconds, its thread goes on where it was "
+			"as soon as it is; try again later, or attach without --fast",
+			pid);
+		break;
 	case -EFAULT:
 		snprintf(why, 512,
 			 "a call into process %d failed; its thread goes on where it was, but what the call "
@@ -146,6 +153,7 @@ static int try_threads(struct inject *inject, step_fn step, const char *argument
 		size_t count = list_threads(inject->target.pid, tids);
 		int error = count ? -EAGAIN : -ESRCH;
 
+		inject_target__find_stacks(&inject->target);
 		for (size_t i = 0; i < count && error == -EAGAIN; i++) {
 			error = try_thread(inject, tids[i], step, argument, &reason, why);
 			/* A thread may end, the process goes on. */
@@ -261,7 +269,20 @@ static int load(struct inject *inject, const char *socket, char why[512])
 		return -1;
 	case -ENOSYS:
 		snprintf(why, 512,
-			 "the libgomp of process %d is not one that can be recorded: attach without --fast",
+			 "the OpenMP runtime of process %d is not one that can be recorded: attach without "
+			 "--fast",
+			 (int)target->pid);
+		return -1;
+	case -EALREADY:
+		snprintf(why, 512,
+			 "the libomp of process %d is recorded from inside since its start, which ends with "
+			 "its job: attach without --fast",
+			 (int)target->pid);
+		return -1;
+	case -EOPNOTSUPP:
+		snprintf(why, 512,
+			 "process %d runs GCC's code on libomp, which cannot be recorded from inside: attach "
+			 "without --fast",
 			 (int)target->pid);
 		return -1;
 	default:
@@ -288,13 +309,14 @@ static int begin(struct inject *inject, const char *unused, char why[512])
 		return -EAGAIN;
 	case -ENOENT:
 		snprintf(why, 512,
-			 "nothing in process %d calls libgomp by its tables of functions: attach without "
-			 "--fast",
+			 "nothing in process %d calls its OpenMP runtime by its tables of functions: attach "
+			 "without --fast",
 			 (int)inject->target.pid);
 		return -1;
 	case -EXDEV:
 		snprintf(why, 512,
-			 "calls of libgomp in process %d go to another tool first: attach without --fast",
+			 "calls of the OpenMP runtime in process %d go to another tool first: attach without "
+			 "--fast",
 			 (int)inject->target.pid);
 		return -1;
 	default:

@@ -8,6 +8,8 @@
 #ifndef GRAINCTL_INJECT_ARCH_H
 #define GRAINCTL_INJECT_ARCH_H
 
+#include "daemon/grainctl/inject_cfi.h"
+
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,6 +55,8 @@ int inject_arch__save(pid_t tid, struct inject_registers *out);
 int inject_arch__restore(pid_t tid, const struct inject_registers *saved);
 uint64_t inject_arch__pc(const struct inject_registers *registers);
 uint64_t inject_arch__sp(const struct inject_registers *registers);
+/* By DWARF's numbers (inject_cfi.h). */
+void inject_arch__frame(const struct inject_registers *registers, uint64_t out[INJECT_CFI_REGISTERS]);
 bool inject_arch__in_system_call(const struct inject_registers *registers);
 
 /*
@@ -61,6 +65,8 @@ bool inject_arch__in_system_call(const struct inject_registers *registers);
  */
 int inject_arch__enter(pid_t tid, const struct inject_registers *saved, const struct inject_call *call,
 		       uint64_t *result);
+/* The address of what the stopped thread waits for (futex); 0: it does something else. */
+uint64_t inject_arch__waits_for(pid_t tid);
 /* Has it returned? Asked when it has stopped by INJECT_SIGNAL. */
 bool inject_arch__returned(pid_t tid, uint64_t scratch);
 

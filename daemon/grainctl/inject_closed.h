@@ -8,7 +8,7 @@
 
 struct inject_mapping {
 	uint64_t from, to, offset, inode;
-	bool code;
+	bool code, writable;
 };
 
 /* In the order of addresses. */

@@ -34,6 +34,13 @@ uint64_t inject_arch__sp(const struct inject_registers *registers)
 	return 0;
 }
 
+void inject_arch__frame(const struct inject_registers *registers, uint64_t out[INJECT_CFI_REGISTERS])
+{
+	(void)registers;
+	for (size_t i = 0; i < INJECT_CFI_REGISTERS; i++)
+		out[i] = 0;
+}
+
 bool inject_arch__in_system_call(const struct inject_registers *registers)
 {
 	(void)registers;
@@ -45,6 +52,12 @@ int inject_arch__enter(pid_t tid, const struct inject_registers *saved, const st
 {
 	(void)tid, (void)saved, (void)call, (void)result;
 	return -ENOSYS;
+}
+
+uint64_t inject_arch__waits_for(pid_t tid)
+{
+	(void)tid;
+	return 0;
 }
 
 bool inject_arch__returned(pid_t tid, uint64_t scratch)

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Whether a library can be loaded on a thread where it was stopped: not while
- * it may hold a lock of the allocator or the loader, which the words on its
- * stack tell. One that only looks so is left for another thread or moment.
+ * it may hold a lock of the allocator or the loader, which its frames tell, or
+ * else the words on its stack. One that only looks so is left for another
+ * thread or moment.
  */
 #include "daemon/grainctl/inject_thread.h"
+#include "daemon/grainctl/inject_unwind.h"
 
 #include <stddef.h>
 #include <sys/ptrace.h>
 
 #define DEPTH_MAX (256u << 10)
 #define RSEQ_CS_AT 8
+#define START_BYTES 64 /* of _start */
 
 static bool in_restartable_sequence(pid_t tid)
 {
@@ -58,6 +61,11 @@ static bool returns_there(pid_t tid, uint64_t address)
 	       inject_arch__is_call(before);
 }
 
+static bool is_at_start(const struct inject_target *target, uint64_t address)
+{
+	return address > target->scratch && address - target->scratch < START_BYTES;
+}
+
 static bool is_signal_return(const struct inject_target *target, uint64_t word)
 {
 	for (size_t i = 0; i < target->signal_returns; i++)
@@ -66,27 +74,58 @@ static bool is_signal_return(const struct inject_target *target, uint64_t word)
 	return false;
 }
 
+static const char *judge(const struct inject_target *target, uint64_t address)
+{
+	if (is_signal_return(target, address))
+		return "it is in a signal's handler";
+	return inject_ranges__have(&target->closed, address) ? "it is loading a library, or in the allocator"
+							     : NULL;
+}
+
+/* Any word can be a return address, though it may be left over from calls that are over. */
+static const char *look_at_words(const struct inject_thread *thread, const uint64_t *words, size_t count)
+{
+	const struct inject_target *target = thread->target;
+	struct inject_range closed = around(&target->closed);
+
+	for (size_t i = 0; i < count; i++) {
+		bool in_closed = words[i] >= closed.from && words[i] < closed.to &&
+				 inject_ranges__have(&target->closed, words[i]);
+
+		if (is_signal_return(target, words[i]) || (in_closed && returns_there(thread->tid, words[i])))
+			return judge(target, words[i]);
+	}
+	return NULL;
+}
+
+/* By its frames; from where they are not known on by the words above. */
 static const char *look_at_stack(const struct inject_thread *thread, uint64_t sp, uint64_t end)
 {
 	static uint64_t words[DEPTH_MAX / sizeof(uint64_t)];
-	const struct inject_target *target = thread->target;
-	struct inject_range closed = around(&target->closed);
+	static struct inject_unwind unwind; /* too much for a stack */
+	const char *why = NULL;
 	size_t size;
+	int step;
 
-	sp = (sp + 7) & ~7ull;
-	size = end - sp < sizeof(words) ? end - sp : sizeof(words);
-	if (!inject_target__read(thread->tid, sp, words, size))
+	unwind = (struct inject_unwind){.target = thread->target, .words = words, .from = (sp + 7) & ~7ull};
+	size = end - unwind.from < sizeof(words) ? end - unwind.from : sizeof(words);
+	unwind.to = unwind.from + size;
+	if (!inject_target__read(thread->tid, unwind.from, words, size))
 		return "its stack cannot be read";
-	for (size_t i = 0; i < size / sizeof(words[0]); i++) {
-		if (is_signal_return(target, words[i]))
-			return "it is in a signal's handler";
-		if (words[i] < closed.from || words[i] >= closed.to ||
-		    !inject_ranges__have(&target->closed, words[i]))
-			continue;
-		if (returns_there(thread->tid, words[i]))
-			return "it is loading a library, or in the allocator";
+	inject_arch__frame(&thread->saved, unwind.registers);
+	while (!why && (step = inject_unwind__step(&unwind)) > 0) {
+		why = judge(thread->target, unwind.registers[INJECT_CFI_RETURN]);
+		/* What they say is not so. At its start the program's code is no longer what it was. */
+		if (!why && !is_at_start(thread->target, unwind.registers[INJECT_CFI_RETURN]) &&
+		    !returns_there(thread->tid, unwind.registers[INJECT_CFI_RETURN]))
+			return look_at_words(thread, words, size / sizeof(words[0]));
 	}
-	return NULL;
+	if (why || !step)
+		return why;
+	sp = (unwind.registers[INJECT_CFI_SP] + 7) & ~7ull;
+	return sp < unwind.to ? look_at_words(thread, &words[(sp - unwind.from) / sizeof(words[0])],
+					      (unwind.to - sp) / sizeof(words[0]))
+			      : NULL;
 }
 
 const char *inject_thread__unsafe(const struct inject_thread *thread)

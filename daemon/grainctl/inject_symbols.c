@@ -16,7 +16,7 @@ struct tables {
 	uint64_t symbols, names, names_size, gnu_hash, hash;
 };
 
-static int read_headers(pid_t pid, uint64_t start, uint64_t *base, uint64_t *dynamic)
+static int read_headers(pid_t pid, uint64_t start, struct inject_symbols *out, uint64_t *dynamic)
 {
 	Elf64_Phdr headers[HEADERS_MAX];
 	Elf64_Ehdr elf;
@@ -28,17 +28,19 @@ static int read_headers(pid_t pid, uint64_t start, uint64_t *base, uint64_t *dyn
 		return -ENOEXEC;
 	if (!inject_target__read(pid, start + elf.e_phoff, headers, elf.e_phnum * sizeof(headers[0])))
 		return -EFAULT;
-	*base = UINT64_MAX;
+	out->base = UINT64_MAX;
 	*dynamic = 0;
 	for (size_t i = 0; i < elf.e_phnum; i++) {
-		if (headers[i].p_type == PT_LOAD && *base == UINT64_MAX)
-			*base = start - (headers[i].p_vaddr - headers[i].p_offset);
+		if (headers[i].p_type == PT_LOAD && out->base == UINT64_MAX)
+			out->base = start - (headers[i].p_vaddr - headers[i].p_offset);
 		if (headers[i].p_type == PT_DYNAMIC)
 			*dynamic = headers[i].p_vaddr;
+		if (headers[i].p_type == PT_GNU_EH_FRAME && headers[i].p_memsz)
+			out->frames = out->base + headers[i].p_vaddr;
 	}
-	if (*base == UINT64_MAX || !*dynamic)
+	if (out->base == UINT64_MAX || !*dynamic)
 		return -ENOEXEC;
-	*dynamic += *base;
+	*dynamic += out->base;
 	return 0;
 }
 
@@ -120,7 +122,7 @@ int inject_symbols__read(pid_t pid, uint64_t start, struct inject_symbols *out)
 	struct tables tables;
 	uint64_t dynamic;
 	uint32_t head[2];
-	int error = read_headers(pid, start, &s.base, &dynamic);
+	int error = read_headers(pid, start, &s, &dynamic);
 
 	if (!error)
 		error = read_dynamic(pid, s.base, dynamic, &tables);

@@ -11,6 +11,7 @@
 
 struct inject_symbols {
 	uint64_t base;
+	uint64_t frames; /* of its functions: .eh_frame_hdr; 0: it has none */
 	Elf64_Sym *all;
 	size_t count;
 	char *names; /* ends with a 0 */

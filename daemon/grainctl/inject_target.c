@@ -12,24 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define RUNTIMES_MAX 8
-
-bool inject_target__read(pid_t pid, uint64_t address, void *to, size_t size)
-{
-	struct iovec local = {to, size}, remote = {(void *)(uintptr_t)address, size};
-
-	return !size || process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
-}
-
-bool inject_target__write(pid_t pid, uint64_t address, const void *from, size_t size)
-{
-	struct iovec local = {(void *)(uintptr_t)from, size}, remote = {(void *)(uintptr_t)address, size};
-
-	return process_vm_writev(pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
-}
 
 bool inject_ranges__have(const struct inject_ranges *ranges, uint64_t address)
 {
@@ -144,13 +129,13 @@ static int check_class(pid_t pid, char why[512])
 struct survey {
 	struct inject_target *target;
 	struct inject_mappings mappings;
-	struct inject_ranges runtimes; /* from: GOMP_parallel */
-	bool c_library, glibc, libomp;
+	struct inject_ranges libgomp, libomp; /* from: a function that programs call */
+	bool c_library, glibc;
 };
 
-static int read_mappings(struct survey *survey)
+/* `mappings`: NULL: only where stacks may be is asked. */
+static int read_mappings(struct inject_target *target, struct inject_mappings *mappings)
 {
-	struct inject_target *target = survey->target;
 	char path[64], *line = NULL;
 	size_t capacity = 0;
 	FILE *file;
@@ -160,6 +145,7 @@ static int read_mappings(struct survey *survey)
 	file = fopen(path, "re");
 	if (!file)
 		return -errno;
+	target->writable.count = 0;
 	errno = 0;
 	while (!error && getline(&line, &capacity, file) > 0) {
 		struct inject_mapping mapping = {0};
@@ -172,18 +158,24 @@ static int read_mappings(struct survey *survey)
 		    !used)
 			continue;
 		mapping.code = permissions[2] == 'x';
+		mapping.writable = permissions[1] == 'w';
 		if (!strncmp(line + used, "[stack]", 7))
 			target->main_stack = (struct inject_range){mapping.from, mapping.to};
-		if (permissions[1] == 'w')
+		if (mapping.writable)
 			error = inject_ranges__add(&target->writable, mapping.from, mapping.to);
-		if (!error && mapping.inode)
-			error = inject_mappings__add(&survey->mappings, &mapping);
+		if (!error && mapping.inode && mappings)
+			error = inject_mappings__add(mappings, &mapping);
 	}
 	if (!error && ferror(file))
 		error = -errno;
 	free(line);
 	fclose(file);
 	return error;
+}
+
+void inject_target__find_stacks(struct inject_target *target)
+{
+	read_mappings(target, NULL);
 }
 
 static uint64_t address_of(const struct inject_symbols *symbols, const char *name)
@@ -193,23 +185,63 @@ static uint64_t address_of(const struct inject_symbols *symbols, const char *nam
 	return symbol ? symbols->base + symbol->st_value : 0;
 }
 
+static int add_object(struct survey *survey, size_t index, uint64_t frames)
+{
+	const struct inject_mappings *mappings = &survey->mappings;
+	struct inject_target *target = survey->target;
+
+	for (size_t i = index;
+	     frames && i < mappings->count && mappings->all[i].inode == mappings->all[index].inode; i++) {
+		if (!mappings->all[i].code)
+			continue;
+		if (target->object_count == target->object_room) {
+			size_t room = target->object_room ? 2 * target->object_room : 64;
+			struct inject_object *all = reallocarray(target->objects, room, sizeof(*all));
+
+			if (!all)
+				return -ENOMEM;
+			target->objects = all;
+			target->object_room = room;
+		}
+		target->objects[target->object_count++] =
+			(struct inject_object){mappings->all[i].from, mappings->all[i].to, frames};
+	}
+	return 0;
+}
+
+static int add_loader(struct survey *survey, size_t index)
+{
+	const struct inject_mappings *mappings = &survey->mappings;
+	int error = inject_closed__all(survey->target, mappings, index);
+
+	for (size_t i = index;
+	     !error && i < mappings->count && mappings->all[i].inode == mappings->all[index].inode; i++)
+		if (mappings->all[i].writable)
+			error = inject_ranges__add(&survey->target->loader, mappings->all[i].from,
+						   mappings->all[i].to);
+	return error;
+}
+
 static int look_at(struct survey *survey, size_t index, const struct inject_symbols *symbols, bool loader)
 {
 	struct inject_target *target = survey->target;
-	uint64_t attach = address_of(symbols, "grainshim_attach"), parallel, open;
+	uint64_t attach = address_of(symbols, "grainshim_attach"), parallel, fork, open;
 	bool c_library = address_of(symbols, "__libc_start_main") != 0;
-	int error = 0;
+	int error = add_object(survey, index, symbols->frames);
 
+	if (error)
+		return error;
 	if (attach) {
 		target->attach = attach;
 		target->begin = address_of(symbols, "grainshim_begin");
 		return 0;
 	}
 	parallel = address_of(symbols, "GOMP_parallel");
-	if (address_of(symbols, "__kmpc_fork_call"))
-		survey->libomp = true;
+	fork = address_of(symbols, "__kmpc_fork_call");
+	if (fork)
+		error = inject_ranges__add(&survey->libomp, fork, fork + 1);
 	else if (parallel)
-		error = inject_ranges__add(&survey->runtimes, parallel, parallel + 1);
+		error = inject_ranges__add(&survey->libgomp, parallel, parallel + 1);
 	/* Libraries of their own before glibc 2.34 have some of its functions. */
 	open = address_of(symbols, "dlopen");
 	if (open && !loader && !target->open) {
@@ -220,7 +252,7 @@ static int look_at(struct survey *survey, size_t index, const struct inject_symb
 	if (c_library && address_of(symbols, "gnu_get_libc_version"))
 		survey->glibc = true;
 	if (!error && loader)
-		error = inject_closed__all(target, &survey->mappings, index);
+		error = add_loader(survey, index);
 	else if (!error && (c_library || open || address_of(symbols, "pthread_create")))
 		error = inject_closed__c_library(target, &survey->mappings, index, symbols);
 	else if (!error && address_of(symbols, "malloc") && address_of(symbols, "free"))
@@ -251,15 +283,14 @@ static int judge_runtime(const struct survey *survey, char why[512])
 	struct inject_target *target = survey->target;
 	int pid = (int)target->pid;
 
-	if (survey->libomp) {
-		snprintf(why, 512,
-			 "process %d uses libomp, which cannot be recorded from inside once it runs: attach "
-			 "without --fast",
+	if (survey->libgomp.count && survey->libomp.count) {
+		snprintf(why, 512, "process %d has both libgomp and libomp loaded: attach without --fast",
 			 pid);
-	} else if (survey->runtimes.count > 1) {
-		snprintf(why, 512, "process %d has %zu copies of libgomp loaded: attach without --fast", pid,
-			 survey->runtimes.count);
-	} else if (!survey->runtimes.count) {
+	} else if (survey->libgomp.count > 1 || survey->libomp.count > 1) {
+		snprintf(why, 512, "process %d has %zu copies of %s loaded: attach without --fast", pid,
+			 survey->libgomp.count + survey->libomp.count,
+			 survey->libomp.count ? "libomp" : "libgomp");
+	} else if (!survey->libgomp.count && !survey->libomp.count) {
 		struct runtime_file *files = calloc(RUNTIMES_MAX, sizeof(*files));
 		struct uprobes_error ignored;
 		int count = files ? runtime_find__in_process(target->pid, files, RUNTIMES_MAX, &ignored) : 0;
@@ -271,11 +302,12 @@ static int judge_runtime(const struct survey *survey, char why[512])
 				 pid);
 		else
 			snprintf(why, 512,
-				 "process %d has not loaded an OpenMP runtime (libgomp): attach without "
-				 "--fast, which waits for one",
+				 "process %d has not loaded an OpenMP runtime (libgomp, libomp): attach "
+				 "without --fast, which waits for one",
 				 pid);
 	} else {
-		target->runtime = survey->runtimes.all[0].from;
+		target->runtime =
+			survey->libomp.count ? survey->libomp.all[0].from : survey->libgomp.all[0].from;
 		return 0;
 	}
 	return -1;
@@ -324,7 +356,7 @@ static int look(pid_t pid, struct survey *survey, char why[512])
 	}
 	target->pid = pid;
 	target->inner_pid = status.inner ? status.inner : pid;
-	error = read_mappings(survey);
+	error = read_mappings(target, &survey->mappings);
 	if (error == -EACCES || error == -EPERM)
 		return denied(&status, pid, why);
 	if (!error && !survey->mappings.count)
@@ -363,7 +395,8 @@ int inject_target__look(pid_t pid, struct inject_target *out, char why[512])
 	*out = (struct inject_target){0};
 	error = look(pid, &survey, why);
 	free(survey.mappings.all);
-	free(survey.runtimes.all);
+	free(survey.libgomp.all);
+	free(survey.libomp.all);
 	return error;
 }
 
@@ -373,5 +406,7 @@ void inject_target__release(struct inject_target *target)
 	free(target->known.all);
 	free(target->closed.all);
 	free(target->writable.all);
+	free(target->loader.all);
+	free(target->objects);
 	*target = (struct inject_target){0};
 }

@@ -7,6 +7,8 @@
 #ifndef GRAINCTL_INJECT_TARGET_H
 #define GRAINCTL_INJECT_TARGET_H
 
+#include "daemon/grainctl/inject_memory.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,13 +24,18 @@ struct inject_ranges {
 	size_t count, room;
 };
 
+/* Code of an object, and its table of what its functions' frames are (inject_cfi.h). */
+struct inject_object {
+	uint64_t from, to, frames;
+};
+
 #define INJECT_SIGNAL_RETURNS 4
 
 struct inject_target {
 	pid_t pid;
 	pid_t inner_pid;	/* as the process itself sees it */
 	uint64_t open, error;	/* dlopen, dlerror */
-	uint64_t runtime;	/* GOMP_parallel of libgomp */
+	uint64_t runtime;	/* a function of it that programs call */
 	uint64_t attach, begin; /* the library's entry points; 0: it is not loaded yet */
 	uint64_t scratch;	/* code that ran once, at the program's start */
 	uint64_t signal_return[INJECT_SIGNAL_RETURNS]; /* where signal handlers return to */
@@ -37,7 +44,10 @@ struct inject_target {
 	struct inject_ranges known;    /* functions of libc that have a name */
 	struct inject_ranges closed;   /* code that may hold a lock which loading a library needs */
 	struct inject_ranges writable; /* where stacks may be */
+	struct inject_ranges loader;   /* the loader's data, which its locks are in */
 	struct inject_range main_stack;
+	struct inject_object *objects;
+	size_t object_count, object_room;
 };
 
 /*
@@ -47,10 +57,9 @@ struct inject_target {
 int inject_target__look(pid_t pid, struct inject_target *out, char why[512]);
 void inject_target__release(struct inject_target *target);
 
-bool inject_ranges__have(const struct inject_ranges *ranges, uint64_t address);
+/* Where stacks may be by now: threads have begun since. */
+void inject_target__find_stacks(struct inject_target *target);
 
-/* Memory of the process; false unless all of it was read or written. */
-bool inject_target__read(pid_t pid, uint64_t address, void *to, size_t size);
-bool inject_target__write(pid_t pid, uint64_t address, const void *from, size_t size);
+bool inject_ranges__have(const struct inject_ranges *ranges, uint64_t address);
 
 #endif

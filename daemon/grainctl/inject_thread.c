@@ -10,8 +10,12 @@
 #include <time.h>
 
 #define STOP_NS UINT64_C(500000000)
-/* A function that takes longer waits for something: another thread that loads a library, say. */
+/* A function that takes longer may wait for another thread that loads a library, */
 #define CALL_NS UINT64_C(1000000000)
+/* or has too much to do: given up in the middle, it would keep its locks. */
+#define WORK_NS UINT64_C(10000000000)
+#define LOOK_NS UINT64_C(100000000)
+#define LOADER_BYTES (64u << 10)
 
 static uint64_t now_ns(void)
 {
@@ -125,34 +129,64 @@ static int judge_stop(struct inject_thread *thread, int status, int *signal)
 	return 1;
 }
 
-/* It has waited for too long. */
-static int give_up(struct inject_thread *thread)
+/* glibc's mutexes begin with whether they are locked, how often, and by whom. */
+static bool holds_loader(const struct inject_thread *thread)
 {
-	uint64_t until_ns = now_ns() + STOP_NS;
-	int status, error;
+	static int32_t words[LOADER_BYTES / sizeof(int32_t)];
 
-	if (ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) != 0)
-		return -errno;
-	error = await(thread->tid, until_ns, &status);
-	if (!error && status >> 16 != PTRACE_EVENT_STOP && WSTOPSIG(status) == INJECT_SIGNAL &&
-	    inject_arch__returned(thread->tid, thread->target->scratch))
-		return 0;
-	return error ? error : -ETIMEDOUT;
+	for (size_t i = 0; i < thread->target->loader.count; i++) {
+		const struct inject_range *range = &thread->target->loader.all[i];
+		size_t size = range->to - range->from;
+
+		if (size > sizeof(words) || !inject_target__read(thread->tid, range->from, words, size))
+			return true;
+		for (size_t k = 2; k < size / sizeof(words[0]); k++)
+			if (words[k] == thread->inner && words[k - 1] > 0 && words[k - 2])
+				return true;
+	}
+	return false;
+}
+
+/* A call that takes long, its thread is stopped: 1 it goes on, or a negative errno. */
+static int judge_long(struct inject_thread *thread, uint64_t took_ns)
+{
+	uint64_t lock = inject_arch__waits_for(thread->tid);
+
+	if (lock && inject_ranges__have(&thread->target->loader, lock) && !holds_loader(thread))
+		return -ETIMEDOUT;
+	if (took_ns < WORK_NS)
+		return 1;
+	thread->changed = false;
+	return -EINPROGRESS;
 }
 
 static int follow(struct inject_thread *thread)
 {
-	uint64_t until_ns = now_ns() + CALL_NS;
+	uint64_t began_ns = now_ns(), until_ns = began_ns + CALL_NS;
 	int signal = 0, status, next;
+	bool stopped = true;
 
 	do {
-		if (ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(intptr_t)signal) != 0)
+		uint64_t took_ns;
+
+		if (stopped && ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(intptr_t)signal) != 0)
 			return -errno;
 		next = await(thread->tid, until_ns, &status);
-		if (next == -ETIMEDOUT)
-			return give_up(thread);
+		took_ns = now_ns() - began_ns;
+		stopped = next != -ETIMEDOUT;
 		if (!next)
 			next = judge_stop(thread, status, &signal);
+		if (next == 1 && took_ns >= CALL_NS && status >> 16 == PTRACE_EVENT_STOP) {
+			next = judge_long(thread, took_ns);
+			until_ns = now_ns() + LOOK_NS;
+		} else if (!stopped && took_ns < WORK_NS + STOP_NS) {
+			next = ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) == 0 ? 1 : -errno;
+			until_ns = now_ns() + STOP_NS;
+		} else if (!stopped) {
+			/* In the kernel, where it cannot be stopped: let go when the tracer ends. */
+			thread->changed = false;
+			next = -EINPROGRESS;
+		}
 	} while (next > 0);
 	return next;
 }

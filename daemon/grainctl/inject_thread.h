@@ -28,7 +28,8 @@ void inject_thread__release(struct inject_thread *thread);
 
 /*
  * The function's result in *result. 0; or -ESRCH the process has ended,
- * -EFAULT the function has failed, -ETIMEDOUT it was given up, another negative errno.
+ * -EFAULT the function has failed, -ETIMEDOUT it was given up while it waited for a lock and had done
+ * nothing, -EINPROGRESS it was left to end by itself, another negative errno.
  */
 int inject_thread__call(struct inject_thread *thread, uint64_t function, const char *text,
 			const uint64_t arguments[2], uint64_t *result);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <ucontext.h>
 
@@ -84,6 +85,18 @@ uint64_t inject_arch__pc(const struct inject_registers *registers)
 uint64_t inject_arch__sp(const struct inject_registers *registers)
 {
 	return registers->general.rsp;
+}
+
+void inject_arch__frame(const struct inject_registers *registers, uint64_t out[INJECT_CFI_REGISTERS])
+{
+	const struct user_regs_struct *from = &registers->general;
+	const uint64_t in_order[INJECT_CFI_REGISTERS] = {from->rax, from->rdx, from->rcx, from->rbx,
+							 from->rsi, from->rdi, from->rbp, from->rsp,
+							 from->r8,  from->r9,  from->r10, from->r11,
+							 from->r12, from->r13, from->r14, from->r15,
+							 from->rip};
+
+	memcpy(out, in_order, sizeof(in_order));
 }
 
 bool inject_arch__in_system_call(const struct inject_registers *registers)
@@ -216,6 +229,16 @@ int inject_arch__enter(pid_t tid, const struct inject_registers *saved, const st
 	if (ptrace(PTRACE_SETSIGMASK, tid, sizeof(blocked), &blocked) != 0)
 		return -errno;
 	return 0;
+}
+
+uint64_t inject_arch__waits_for(pid_t tid)
+{
+	struct user_regs_struct general;
+	struct iovec vector = {&general, sizeof(general)};
+
+	return ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &vector) == 0 && general.orig_rax == SYS_futex
+		       ? general.rdi
+		       : 0;
 }
 
 bool inject_arch__returned(pid_t tid, uint64_t scratch)

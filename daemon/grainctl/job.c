@@ -45,6 +45,7 @@ bool job__parse(const json_t *json, struct job *out)
 	out->lost = get_count(json, "lost");
 	out->events_per_s = get_number(json, "events_per_s");
 	out->overhead_percent = get_number(json, "overhead_percent");
+	out->average_parallelism = get_number(json, "average_parallelism");
 	get_string(json, "state", out->state, sizeof(out->state));
 	get_string(json, "error", out->error, sizeof(out->error));
 	get_string(json, "user", out->user, sizeof(out->user));

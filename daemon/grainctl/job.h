@@ -11,7 +11,7 @@ struct job {
 	uint64_t number;
 	int64_t pid; /* -1 unknown */
 	uint64_t threads, start_ns, end_ns, grains, events, lost;
-	double events_per_s, overhead_percent; /* NAN unknown */
+	double events_per_s, overhead_percent, average_parallelism; /* NAN unknown */
 	char state[16];
 	char error[256], user[64], exe[512], cmd[512], runtime[32], reason[16];
 	char batch[160];    /* what its cgroup says it belongs to, as "slurm:4711.0"; "" nothing */

@@ -38,11 +38,12 @@ static const char *const help_lines[] = {
 	"q                   quit",
 	"",
 	"THR    threads of the largest team; CPUS  CPU time it takes a second",
+	"PAR    average parallelism; while it runs, of the part that was looked at last",
 	"GRN/S  tasks and loop chunks a second; EV/S  events recorded a second",
 	"OVERH  part of the program's time that recording takes",
 	"RUNS   part of the time that a thread runs; WAITS  is ready and another one runs",
-	"PROBLEMS of a job that runs are what can be seen from outside; the",
-	"       summary, when it has ended, knows more: grainctl summary JOB",
+	"PROBLEMS of a job that runs are what can be seen from outside, and those of",
+	"       that part; when it has ended those of all: grainctl summary JOB",
 };
 
 static uint64_t now_ms(void)

@@ -58,22 +58,22 @@ void top__print_graind(const struct top *top, char lines[2][512])
 		 isfinite(graind->memory) ? graind->memory / 1e6 : 0);
 }
 
-/* What its summary said; before it ended, what can be seen. */
+/* What its summary said; before it ended, what can be seen, and what its last part had. */
 static void put_problems(const struct top_job *job, char *out, size_t size)
 {
-	snprintf(out, size, "%s",
-		 job->job.problems[0] ? job->job.problems
-		 : job->job.error[0]  ? job->job.error
-		 : job->live[0]	      ? job->live
-				      : "-");
+	bool both = job->live[0] && job->job.problems[0];
+
+	snprintf(out, size, "%s%s%s", job->live, both ? "," : "", job->job.problems);
+	if (!out[0])
+		snprintf(out, size, "%s", job->job.error[0] ? job->job.error : "-");
 	job__shorten(out);
 }
 
 static int add_job(struct table *table, const struct top_job *row, bool wide)
 {
-	char number[24], pid[24], time[24], threads[24], cpus[24] = "-", grains[24], rate[24], overhead[24],
-							 lost[24];
-	char problems[256];
+	char number[24], pid[24], time[24], threads[24], cpus[24] = "-", parallelism[24] = "-", grains[24],
+							 rate[24], overhead[24], lost[24];
+	char problems[sizeof(row->live) + sizeof(row->job.problems)];
 	const struct job *job = &row->job;
 	bool over = job__is_over(job);
 
@@ -82,6 +82,8 @@ static int add_job(struct table *table, const struct top_job *row, bool wide)
 	snprintf(threads, sizeof(threads), "%llu", (unsigned long long)job->threads);
 	if (isfinite(row->cpus))
 		snprintf(cpus, sizeof(cpus), "%.1f", row->cpus);
+	if (isfinite(job->average_parallelism))
+		snprintf(parallelism, sizeof(parallelism), "%.1f", job->average_parallelism);
 	text__duration(time, sizeof(time), job__ran_for(job));
 	put_count(grains, sizeof(grains), row->grains_per_s);
 	put_count(rate, sizeof(rate), over ? NAN : job->events_per_s);
@@ -89,10 +91,11 @@ static int add_job(struct table *table, const struct top_job *row, bool wide)
 	put_count(lost, sizeof(lost), (double)job->lost);
 	put_problems(row, problems, sizeof(problems));
 	if (wide)
-		return table__add(table, (const char *const[]){number, job->user[0] ? job->user : "-",
-							       job->pid > 0 ? pid : "-", job__command(job),
-							       job->state, time, job->threads ? threads : "-",
-							       cpus, grains, rate, lost, overhead, problems});
+		return table__add(table,
+				  (const char *const[]){number, job->user[0] ? job->user : "-",
+							job->pid > 0 ? pid : "-", job__command(job),
+							job->state, time, job->threads ? threads : "-", cpus,
+							parallelism, grains, rate, lost, overhead, problems});
 	return table__add(table, (const char *const[]){number, job->user[0] ? job->user : "-",
 						       job->pid > 0 ? pid : "-", job__command(job),
 						       job->state, job->threads ? threads : "-", cpus, grains,
@@ -102,10 +105,10 @@ static int add_job(struct table *table, const struct top_job *row, bool wide)
 int top__print_jobs(const struct top *top, unsigned width, FILE *out)
 {
 	static const struct table_column all[] = {
-		{"JOB", true, 0},	{"USER", false, 4}, {"PID", true, 0},  {"COMMAND", false, 8},
-		{"STATE", false, 4},	{"TIME", true, 0},  {"THR", true, 0},  {"CPUS", true, 0},
-		{"GRN/S", true, 0},	{"EV/S", true, 0},  {"LOST", true, 0}, {"OVERH", true, 0},
-		{"PROBLEMS", false, 8},
+		{"JOB", true, 0},    {"USER", false, 4},     {"PID", true, 0},	{"COMMAND", false, 8},
+		{"STATE", false, 4}, {"TIME", true, 0},	     {"THR", true, 0},	{"CPUS", true, 0},
+		{"PAR", true, 0},    {"GRN/S", true, 0},     {"EV/S", true, 0}, {"LOST", true, 0},
+		{"OVERH", true, 0},  {"PROBLEMS", false, 8},
 	};
 	static const struct table_column few[] = {
 		{"JOB", true, 0},    {"USER", false, 4}, {"PID", true, 0},	 {"COMMAND", false, 8},
@@ -165,6 +168,9 @@ void top__print_problems(const struct top_job *job, char *out, size_t size)
 
 	if (job->job.error[0])
 		snprintf(text, sizeof(text), "%s", job->job.error);
+	else if (job->job.problems[0] && !job__is_over(&job->job))
+		snprintf(text, sizeof(text), "as it looks now: %.60s%s%.160s", job->live,
+			 job->live[0] ? "," : "", job->job.problems);
 	else if (job->job.problems[0])
 		snprintf(text, sizeof(text), "problems: %.240s", job->job.problems);
 	else if (job->live[0])

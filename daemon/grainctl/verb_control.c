@@ -34,7 +34,26 @@ static enum ctl_exit delete_stored(struct ctl *ctl, uint64_t number)
 			 (unsigned long long)number, ctl->state_dir, strerror(-error));
 }
 
-/* The graind to ask about a job: its own while it runs, else the one at ctl->socket. */
+/* The graind at the socket, which may keep its jobs elsewhere, has a job of that number that is not over. */
+static bool runs_at(const char *socket, uint64_t number)
+{
+	json_t *answer = NULL;
+	char path[64], why[512];
+	struct job job;
+	bool runs;
+
+	snprintf(path, sizeof(path), "/v1/jobs/%llu", (unsigned long long)number);
+	runs = !server__reachable(socket) &&
+	       server__call(socket, "GET", path, NULL, &answer, NULL, why) == CTL_DONE &&
+	       job__parse(answer, &job) && !job__is_over(&job);
+	json_decref(answer);
+	return runs;
+}
+
+/*
+ * The graind to ask about a job: its own while it runs, else the one at ctl->socket. What is to be detached
+ * is what runs there, even if the state directory has an earlier job of the same number.
+ */
 static enum ctl_exit ask(struct ctl *ctl, uint64_t number, const char *method, const char *suffix)
 {
 	char path[96], why[512], socket[108];
@@ -48,7 +67,7 @@ static enum ctl_exit ask(struct ctl *ctl, uint64_t number, const char *method, c
 	if (!job__parse(json, &job))
 		memset(&job, 0, sizeof(job));
 	json_decref(json);
-	if (job__is_over(&job) && !strcmp(method, "POST")) {
+	if (job__is_over(&job) && !strcmp(method, "POST") && !runs_at(ctl->socket, number)) {
 		if (!strcmp(job.state, "failed"))
 			ctl__say(ctl, "job %llu has ended already: %s", (unsigned long long)number,
 				 job.error);

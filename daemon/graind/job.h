@@ -49,8 +49,9 @@ struct job {
 	/* Under the registry's lock. */
 	enum job_reason stop; /* wanted by a request */
 	struct job_view view;
-	struct failure refused; /* status 0 unless it did not start */
-	bool awaited;		/* a request still looks at it: not to be freed */
+	struct failure refused;				 /* status 0 unless it did not start */
+	bool awaited;					 /* a request still looks at it: not to be freed */
+	uint64_t glanced_ns, glanced_to, glanced_events; /* when glances.c looked last, and up to where */
 };
 
 typedef void (*job_change_fn)(struct job_view *view, const void *ctx);

@@ -15,6 +15,8 @@
 
 #define SHORT_NAP_NS UINT64_C(500000)
 #define LONG_NAP_NS UINT64_C(20000000)
+/* Of samples it is known before how many there will be. */
+#define SAMPLES_NAP_NS UINT64_C(80000000)
 #define BUSY_EVENTS 64
 /* While a process may become too costly. */
 #define WATCHFUL_NAP_NS UINT64_C(4000000)
@@ -61,7 +63,7 @@ static int start(struct run *run, struct job *job, struct failure *failure)
 				    (int)run->pid);
 	job__note_method(job, capture__method_name(tree->capture));
 	capture__enable(tree->capture);
-	tree_windows__open(tree, job);
+	tree__limit(tree, job);
 	tree->targets[0].attached_ns = job__now_ns();
 	if (usable == 0)
 		job__set_state(job, JOB_WAITING);
@@ -150,13 +152,14 @@ static void sleep_a_while(struct run *run, uint64_t nap_ns)
  */
 static uint64_t next_nap(const struct tree *tree, uint64_t nap_ns, long got)
 {
-	uint64_t next = nap_ns * 2 < LONG_NAP_NS ? nap_ns * 2 : LONG_NAP_NS;
+	uint64_t longest = tree->samples_only ? SAMPLES_NAP_NS : LONG_NAP_NS;
+	uint64_t next = nap_ns * 2 < longest ? nap_ns * 2 : longest;
 
 	if (got >= (tree->fast ? BUSY_SWITCHES : BUSY_EVENTS))
 		return SHORT_NAP_NS;
 	if (tree->fast && tree->fullest && nap_ns * (SHIM_RING_WORDS / 8) / tree->fullest < next)
 		next = nap_ns * (SHIM_RING_WORDS / 8) / tree->fullest;
-	if (tree->windows.limited && tree->windows.ceiling.on && next > WATCHFUL_NAP_NS)
+	if (windows__is_watchful(&tree->windows) && next > WATCHFUL_NAP_NS)
 		next = WATCHFUL_NAP_NS;
 	return next > SHORT_NAP_NS ? next : SHORT_NAP_NS;
 }
@@ -180,7 +183,7 @@ static enum job_reason record(struct run *run)
 		before = tree->target_count;
 		read_reasons(run, reasons);
 		got = tree__drain(tree);
-		tree_windows__step(tree);
+		windows__step(&tree->windows);
 		drain_home__look(&home, tree->capture);
 		for (size_t i = before; i > 0; i--) {
 			struct target *target = &tree->targets[i - 1];

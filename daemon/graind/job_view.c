@@ -60,7 +60,7 @@ json_t *job_view__json(const struct job_view *view)
 {
 	return json_pack(
 		"{s:I, s:I, s:s, s:o, s:i, s:I, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, "
-		"s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o}",
+		"s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o}",
 		"job", (json_int_t)view->number, "parent_job", (json_int_t)view->parent, "state",
 		job_state__name(view->state), "error", text(view->error), "pid", (int)view->pid, "uid",
 		(json_int_t)view->uid, "user", text(view->user), "exe", text(view->exe), "cmd",
@@ -70,7 +70,8 @@ json_t *job_view__json(const struct job_view *view)
 		(json_int_t)view->events, "events_per_s", real(view->events_per_s), "lost",
 		(json_int_t)view->lost, "overhead_percent", real(view->overhead_percent), "ns_per_event",
 		real(view->ns_per_event), "busy_threads", real(view->live.busy_threads), "preempted_percent",
-		real(100 * view->live.preempted_share), "ceiling", ceiling(&view->ceiling), "problems",
+		real(100 * view->live.preempted_share), "average_parallelism",
+		real(view->measures.average_parallelism), "ceiling", ceiling(&view->ceiling), "problems",
 		view->problems ? json_deep_copy(view->problems) : json_array(), "notes",
 		view->notes ? json_deep_copy(view->notes) : json_array(), "reason",
 		job_reason__name(view->reason), "batch", view->batch, "mpi", mpi_rank__json(&view->mpi));
@@ -111,6 +112,7 @@ static void take_measures(struct job_measures *measures, const json_t *summary)
 	measures->average_parallelism = json_is_number(parallelism) ? json_number_value(parallelism) : NAN;
 	measures->preempted_share =
 		preempted_share(json_object_get(json_object_get(summary, "scheduler"), "threads"));
+	measures->problem_count = 0;
 	json_object_foreach(json_object_get(summary, "problems"), name, value)
 	{
 		const json_t *percent = json_object_get(value, "percent");
@@ -125,14 +127,13 @@ static void take_measures(struct job_measures *measures, const json_t *summary)
 	}
 }
 
-void job_view__take_summary(struct job_view *view, const json_t *summary)
+static void take_problems(struct job_view *view, const json_t *summary)
 {
 	json_t *problems = json_object_get(summary, "problems"), *names = json_array(), *value;
 	const char *name;
 
 	if (!names)
 		return;
-	take_measures(&view->measures, summary);
 	json_object_foreach(problems, name, value)
 	{
 		if (json_is_true(json_object_get(value, "available")) &&
@@ -142,6 +143,20 @@ void job_view__take_summary(struct job_view *view, const json_t *summary)
 	}
 	json_decref(view->problems);
 	view->problems = names;
+}
+
+void job_view__take_glance(struct job_view *view, const json_t *answer)
+{
+	take_measures(&view->measures, answer);
+	take_problems(view, answer);
+}
+
+void job_view__take_summary(struct job_view *view, const json_t *summary)
+{
+	json_t *value;
+
+	take_measures(&view->measures, summary);
+	take_problems(view, summary);
 	value = json_object_get(json_object_get(summary, "overhead"), "percent");
 	if (json_is_number(value))
 		view->overhead_percent = json_number_value(value);

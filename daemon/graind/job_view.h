@@ -34,7 +34,7 @@ enum job_reason {
 
 #define JOB_PROBLEMS 12
 
-/* What the summary says that can be followed over many jobs. */
+/* What a summary says that can be followed over many jobs. */
 struct job_measures {
 	double average_parallelism, preempted_share; /* NAN: unknown */
 	size_t problem_count;
@@ -71,7 +71,7 @@ struct job_view {
 	uint64_t grains, events, lost;
 	double events_per_s, overhead_percent, ns_per_event;
 	struct live_measures live;    /* while it runs, as far as it can be known then */
-	struct job_measures measures; /* once it has ended */
+	struct job_measures measures; /* once it has ended; before, of the part that was looked at last */
 	struct job_ceiling ceiling;
 	json_t *problems; /* array of names or NULL; owned by who owns the view */
 	json_t *notes;	  /* lines for people; likewise */
@@ -88,5 +88,7 @@ void job_view__name_user(struct job_view *view);
 
 /* Takes problems, measures and overhead from a summary (OUTPUTS: summary --json). */
 void job_view__take_summary(struct job_view *view, const json_t *summary);
+/* Of a job that runs: average parallelism and problems of a part of it, in a summary's words. */
+void job_view__take_glance(struct job_view *view, const json_t *answer);
 
 #endif

@@ -3,6 +3,7 @@
 #include "daemon/common/version.h"
 #include "daemon/graind/api.h"
 #include "daemon/graind/background.h"
+#include "daemon/graind/glances.h"
 #include "daemon/graind/keeper.h"
 #include "daemon/graind/listen.h"
 #include "daemon/graind/log.h"
@@ -101,6 +102,7 @@ struct daemon {
 	struct jobs *jobs;
 	struct api *api;
 	struct keeper *keeper;
+	struct glances *glances;
 	struct metrics_server *metrics;
 	int metrics_fd; /* until the server has it */
 	int listen_fd, signal_fd, idle_fd, report_fd;
@@ -285,6 +287,8 @@ static int set_up(struct daemon *daemon, const struct options *options)
 	}
 	if (!error)
 		error = keeper__start(daemon->jobs, !options->exit_when_idle, &daemon->keeper);
+	if (!error)
+		error = glances__start(daemon->jobs, &daemon->glances);
 	if (!error && daemon->metrics_fd >= 0) {
 		error = metrics_server__start(daemon->metrics_fd, daemon->jobs, &daemon->metrics);
 		daemon->metrics_fd = -1;
@@ -347,6 +351,7 @@ static void tear_down(struct daemon *daemon)
 	if (daemon->jobs)
 		jobs__end(daemon->jobs);
 	keeper__stop(daemon->keeper);
+	glances__stop(daemon->glances);
 	shim_server__stop();
 	reports__end();
 	api__stop(daemon->api);
@@ -383,7 +388,8 @@ int main(int argc, char **argv)
 	if (argc > 1 && (!strcmp(argv[1], WORKER_SYMBOLIZE) || !strcmp(argv[1], WORKER_SUMMARY) ||
 			 !strcmp(argv[1], WORKER_PLAN) || !strcmp(argv[1], WORKER_BODIES) ||
 			 !strcmp(argv[1], WORKER_COUNTERS) || !strcmp(argv[1], WORKER_MEMORY_EVENT) ||
-			 !strcmp(argv[1], WORKER_FOLD) || !strcmp(argv[1], WORKER_DELIVER)))
+			 !strcmp(argv[1], WORKER_FOLD) || !strcmp(argv[1], WORKER_GLANCE) ||
+			 !strcmp(argv[1], WORKER_DELIVER)))
 		return worker__main(argc, argv);
 	argp_program_version_hook = print_version;
 	argp_err_exit_status = 2;

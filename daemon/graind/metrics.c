@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Series of a job: those of `told`, its problems, and what it is and how it is recorded. */
+/* Series of a job, running or not: those of `told`, its problems, and what it is and how it is recorded. */
 #define MEASURES 13
 #define SINGLE 2
 #define NODE_SERIES 40
@@ -188,8 +188,8 @@ static const struct {
 	{"graind_job_events_per_second", "gauge", "Events recorded in the last second.", job_rate},
 	{"graind_job_overhead_ratio", "gauge",
 	 "Part of the program's time on CPUs that recording took, estimated.", job_overhead},
-	{"graind_job_average_parallelism", "gauge", "Work divided by span, of jobs that have ended.",
-	 job_parallelism},
+	{"graind_job_average_parallelism", "gauge",
+	 "Work divided by span; of a job that runs, of the part that was looked at last.", job_parallelism},
 	{"graind_job_preempted_ratio", "gauge",
 	 "Part of its threads' time in which they were preempted, so far.", job_preempted},
 	{"graind_job_busy_threads", "gauge",
@@ -243,7 +243,8 @@ static void put_jobs(FILE *out, const struct list *list)
 		}
 	}
 	head(out, "graind_job_problem_ratio", "gauge", NULL,
-	     "Part of the grains that have the problem, of jobs that have ended.");
+	     "Part of the grains that have the problem; of a job that runs, of the part that was looked at "
+	     "last.");
 	for (size_t i = 0; i < list->count; i++) {
 		const struct job_measures *measures = &list->jobs[i].measures;
 

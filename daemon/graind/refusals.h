@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The processes of a session that get no job: the latest ones, so that each is tried once. */
+/*
+ * The processes of a session that get no job: the latest ones, so that each is tried once, and so that the
+ * kernel tells no more of them.
+ */
 #ifndef GRAIND_REFUSALS_H
 #define GRAIND_REFUSALS_H
 
@@ -9,8 +12,11 @@
 
 #define REFUSALS_MOST 256
 
-/* Zeroed it is empty. */
+struct capture;
+
+/* Zeroed but for the capture it is empty. */
 struct refusals {
+	struct capture *capture;
 	struct {
 		pid_t pid;
 		bool by_policy;

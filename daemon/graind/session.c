@@ -10,13 +10,12 @@
 #include "daemon/graind/log.h"
 #include "daemon/graind/optout.h"
 #include "daemon/graind/policy.h"
-#include "daemon/graind/program_bodies.h"
 #include "daemon/graind/prospects.h"
 #include "daemon/graind/refusals.h"
+#include "daemon/graind/session_files.h"
 #include "daemon/graind/watch.h"
+#include "daemon/graind/windows.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <malloc.h>
 #include <poll.h>
@@ -28,10 +27,11 @@
 #include <unistd.h>
 
 #define MAX_MEMBERS 256
-#define MAX_FILES 32
 #define SYMBOLIZE_SECONDS 30
 #define SHORT_NAP_NS 500000
 #define LONG_NAP_NS 16000000
+/* While a process may become too costly. */
+#define WATCHFUL_NAP_NS 4000000
 #define BUSY_EVENTS 64
 
 /* A process that is recorded. */
@@ -50,11 +50,8 @@ struct session {
 	double ns_per_event;
 	struct watch *watch; /* NULL: processes are seen by their events only */
 	struct prospects *prospects;
-	struct runtime_file files[MAX_FILES];
-	uint64_t attached_ns[MAX_FILES];       /* when the file's probes were in place */
-	bool bodies[MAX_FILES];		       /* the file's bodies are observed in the programs */
-	struct program_bodies *program_bodies; /* NULL while there is no such file */
-	size_t file_count, attached_count;
+	struct session_files files;
+	struct windows windows; /* of all processes at the same time */
 	struct executions executions;
 	struct member members[MAX_MEMBERS];
 	size_t member_count;
@@ -63,74 +60,6 @@ struct session {
 	uint64_t failed,
 		crowded; /* processes that should have got one: of which none could be made, or too many */
 };
-
-/* ---- which files are probed ------------------------------------------- */
-
-static void add_file(struct session *session, const struct runtime_file *file)
-{
-	size_t index = session->file_count;
-	struct failure failure;
-
-	if (index == MAX_FILES || runtime_find__index(session->files, session->file_count, file) < index)
-		return;
-	session->files[index] = *file;
-	session->attached_ns[index] = UINT64_MAX;
-	session->file_count++;
-	if (attach__add(session->capture, file, &session->bodies[index], &failure) != 0)
-		log__line(LOG_WARNING, "job %llu: %s", (unsigned long long)session->job->number,
-			  failure.text);
-	else {
-		session->attached_ns[index] = job__now_ns();
-		if (session->bodies[index] && !session->program_bodies)
-			session->program_bodies = program_bodies__new(session->capture);
-		session->attached_count++;
-		if (session->watch)
-			watch__know(session->watch, file->device, file->inode);
-	}
-}
-
-static void add_system_files(struct session *session)
-{
-	struct runtime_file *files = calloc(2, sizeof(*files));
-	int count = files ? attach__system(files) : 0;
-
-	for (int i = 0; i < count; i++)
-		add_file(session, &files[i]);
-	free(files);
-}
-
-/* Whether it has mapped any. */
-static bool add_files_of(struct session *session, pid_t pid)
-{
-	struct runtime_file *found = calloc(ATTACH_MAX_RUNTIMES, sizeof(*found));
-	struct failure ignored;
-	int count = found && pid != getpid() ? attach__find(pid, found, &ignored) : 0;
-
-	for (int i = 0; i < count; i++)
-		add_file(session, &found[i]);
-	for (int i = 0; i < count && session->program_bodies; i++) {
-		size_t index = runtime_find__index(session->files, session->file_count, &found[i]);
-
-		if (index < session->file_count && session->bodies[index])
-			program_bodies__look(session->program_bodies, pid);
-	}
-	free(found);
-	return count > 0;
-}
-
-/* The runtimes of the processes that are there. */
-static void add_mapped_files(struct session *session)
-{
-	DIR *directory = opendir("/proc");
-	struct dirent *entry;
-
-	while (directory && (entry = readdir(directory))) {
-		if (isdigit((unsigned char)entry->d_name[0]))
-			add_files_of(session, atoi(entry->d_name));
-	}
-	if (directory)
-		closedir(directory);
-}
 
 /* ---- processes come and go -------------------------------------------- */
 
@@ -149,23 +78,27 @@ static void show_begin(struct job_view *view, const void *ctx)
 	view->ns_per_event = begun->ns_per_event;
 }
 
-/* The runtimes of the process, and whether their probes may have come after their first use. */
-static const char *look_at(const struct session *session, pid_t pid, const struct execution *executed,
-			   bool *late)
+/* Whether probes may have come after the first use of these runtimes. */
+static bool are_late(const struct session *session, const struct runtime_file *runtimes, int count,
+		     const struct execution *executed)
 {
-	struct runtime_file *found = calloc(ATTACH_MAX_RUNTIMES, sizeof(*found));
-	struct failure ignored;
-	int count = found ? attach__find(pid, found, &ignored) : 0;
-	const char *name = attach__name(found, count < 0 ? 0 : count);
+	for (int i = 0; executed && i < count; i++)
+		if (session_files__attached_after(&session->files, &runtimes[i], executed->time_ns))
+			return true;
+	return !executed;
+}
 
-	*late = !executed;
-	for (int i = 0; i < count; i++) {
-		for (size_t k = 0; k < session->file_count; k++) {
-			if (session->files[k].inode == found[i].inode &&
-			    session->files[k].device == found[i].device && executed)
-				*late |= session->attached_ns[k] > executed->time_ns;
-		}
-	}
+/* What is known of a process that may be gone, else what it shows now; its runtimes' name. */
+static const char *look_at(const struct session *session, pid_t pid, const struct execution *executed,
+			   const struct prospect *prospect, bool *late)
+{
+	struct runtime_file *found = prospect ? NULL : calloc(ATTACH_MAX_RUNTIMES, sizeof(*found));
+	const struct runtime_file *runtimes = prospect ? prospect->runtimes : found;
+	struct failure ignored;
+	int count = prospect ? prospect->runtime_count : found ? attach__find(pid, found, &ignored) : 0;
+	const char *name = attach__name(runtimes, count < 0 ? 0 : count);
+
+	*late = are_late(session, runtimes, count, executed);
 	free(found);
 	return name;
 }
@@ -190,20 +123,26 @@ static bool open_member(struct session *session, struct member *member, pid_t pi
 		.attach_ns = executed ? executed->time_ns : job__now_ns(),
 	};
 	struct begun begun = {NULL, capture__method_name(session->capture), session->ns_per_event};
-	struct prospect *prospect = prospects__take(session->prospects, pid);
+	struct prospect *prospect =
+		prospects__take(session->prospects, pid, executed ? executed->time_ns : 0);
 	struct process *process = calloc(1, sizeof(*process));
 	struct failure failure = {.text = "it has ended"};
+	/* Before the process is read: what lives then has the number after the other one. */
+	bool ended = prospect && prospect__has_ended(prospect);
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	int error = pidfd < 0 || !process ? -1 : process__read(pid, process);
 
-	if (!error && !process->dead)
+	if (!error && !process->dead) {
 		profile = policy__decide(process);
+		if (ended) {
+			prospect__free(prospect);
+			prospect = NULL;
+		}
+	}
 	attach__describe(session->capture, &about);
-	about.runtime = begun.runtime = look_at(session, pid, executed, &about.late);
+	about.runtime = begun.runtime = look_at(session, pid, executed, prospect, &about.late);
 	if (prospect && process && (error || process->dead)) {
 		*process = prospect->process;
-		about.runtime = begun.runtime = prospect->runtime;
-		about.late = prospect->late;
 		if (pidfd >= 0)
 			close(pidfd);
 		pidfd = prospect->pidfd;
@@ -241,6 +180,7 @@ static bool open_member(struct session *session, struct member *member, pid_t pi
 		return false;
 	}
 	drain_pace__start(&member->pace, member->job, about.attach_ns);
+	windows__enter(&session->windows, member->job);
 	job__change(member->job, show_begin, &begun);
 	return true;
 }
@@ -323,6 +263,7 @@ static void close_member(struct session *session, size_t index, enum job_reason 
 	struct member *member = &session->members[index];
 	struct ending *ending = malloc(sizeof(*ending));
 
+	windows__leave(&session->windows, member->job, member->recorder);
 	drain_pace__show(&member->pace, member->recorder, NULL, NULL);
 	attach__tell_shares(session->capture, member->recorder);
 	job__change(member->job, show_ending, &reason);
@@ -341,9 +282,8 @@ static int feed(void *ctx, unsigned int cpu, const struct ring_event *events, si
 {
 	struct session *session = ctx;
 
-	for (size_t i = 0; session->program_bodies && i < count; i++)
-		if (events[i].kind == RING_BODY)
-			program_bodies__seen(session->program_bodies, (pid_t)events[i].tgid, events[i].key);
+	windows__saw(&session->windows, cpu, events, count);
+	session_files__saw(&session->files, events, count);
 	while (count) {
 		pid_t pid;
 		size_t run = ring_to_trace__same_process(events, count, &pid);
@@ -383,28 +323,10 @@ static enum job_reason member_reason(const struct member *member)
 	return member->pace.replaced || member->pace.changed_user ? JOB_EXIT : JOB_GOES_ON;
 }
 
-static void on_known(struct session *session, pid_t pid)
-{
-	const char *runtime;
-	bool late;
-
-	for (size_t i = 0; i < session->member_count; i++)
-		if (session->members[i].pid == pid && session->members[i].until_ns == UINT64_MAX)
-			return;
-	if (pid == getpid())
-		return;
-	runtime = look_at(session, pid, executions__find(&session->executions, pid), &late);
-	prospects__look(session->prospects, pid, runtime, late);
-	/* What takes longer comes after what must be known of a process that may be gone soon. */
-	if (session->program_bodies)
-		add_files_of(session, pid);
-}
-
 static void on_exec(struct session *session, const struct watch_event *event)
 {
 	struct execution *executed = executions__add(&session->executions, event->pid, event->time_ns);
 
-	prospects__forget(session->prospects, event->pid);
 	for (size_t i = 0; i < session->member_count; i++) {
 		struct member *member = &session->members[i];
 
@@ -427,12 +349,12 @@ static void follow(struct session *session)
 	while (watch__next(session->watch, &event)) {
 		if (event.kind == WATCH_EXEC)
 			on_exec(session, &event);
-		else if (event.kind == WATCH_KNOWN)
-			on_known(session, event.pid);
-		else if (event.kind == WATCH_MAP && add_files_of(session, event.pid))
-			on_known(session, event.pid);
+		else if (event.kind == WATCH_KNOWN && session->files.program_bodies)
+			session_files__add_of(&session->files, event.pid);
+		else if (event.kind == WATCH_MAP && session_files__add_of(&session->files, event.pid))
+			prospects__look(session->prospects, event.pid);
 		else if (event.kind == WATCH_MISSED)
-			add_mapped_files(session);
+			session_files__add_mapped(&session->files);
 	}
 }
 
@@ -474,19 +396,31 @@ static int open_capture(struct session *session, struct failure *failure)
 
 	if (attach__open(false, session->job, &attachment, failure) != 0)
 		return -1;
-	session->capture = attachment.capture;
+	session->capture = session->refusals.capture = attachment.capture;
 	session->ns_per_event = attachment.ns_per_event;
-	if (prospects__new(&session->prospects) != 0)
-		return failure__set(failure, 503, "graind is out of memory");
-	if (watch__open(true, &session->watch) != 0)
+	if (prospects__new(&session->prospects) != 0 || watch__open(true, &session->watch) != 0)
 		log__line(LOG_WARNING, "job %llu: new runtimes are not seen: no perf events",
 			  (unsigned long long)session->job->number);
-	add_system_files(session);
-	add_mapped_files(session);
-	if (session->attached_count)
+	session->files = (struct session_files){.capture = session->capture,
+						.watch = session->watch,
+						.prospects = session->prospects,
+						.job = session->job->number};
+	session_files__add_system(&session->files);
+	session_files__add_mapped(&session->files);
+	if (session->files.attached)
 		return 0;
 	return failure__set(failure, 422, "no OpenMP runtime was found on this machine that can be probed");
 }
+
+static void visit_all(void *owner, windows_visit visit, const void *ctx)
+{
+	const struct session *session = owner;
+
+	for (size_t i = 0; i < session->member_count; i++)
+		visit(session->members[i].job, session->members[i].recorder, ctx);
+}
+
+static const struct windows_members processes = {.each = visit_all};
 
 static enum job_reason record(struct session *session)
 {
@@ -508,8 +442,9 @@ static enum job_reason record(struct session *session)
 			return JOB_DURATION;
 		if (drain(session) >= BUSY_EVENTS)
 			nap_ns = SHORT_NAP_NS;
-		else if (nap_ns < LONG_NAP_NS)
+		else if (nap_ns < (windows__is_watchful(&session->windows) ? WATCHFUL_NAP_NS : LONG_NAP_NS))
 			nap_ns *= 2;
+		windows__step(&session->windows);
 		drain_home__look(&home, session->capture);
 	}
 }
@@ -549,7 +484,8 @@ static void end(struct session *session, enum job_reason reason)
 	job__change(session->job, show_ending, &reason);
 	job__conclude(session->job, false, 0);
 	/* Whoever ended it does not wait until the kernel has detached the probes. */
-	program_bodies__free(session->program_bodies);
+	windows__close(&session->windows);
+	session_files__free(&session->files);
 	capture__free(session->capture);
 	watch__close(session->watch);
 	prospects__free(session->prospects);
@@ -569,7 +505,7 @@ void *session__thread(void *argument)
 	}
 	session->job = argument;
 	if (open_capture(session, &failure) != 0) {
-		program_bodies__free(session->program_bodies);
+		session_files__free(&session->files);
 		capture__free(session->capture);
 		watch__close(session->watch);
 		prospects__free(session->prospects);
@@ -580,6 +516,7 @@ void *session__thread(void *argument)
 	begun = (struct begun){"", capture__method_name(session->capture), session->ns_per_event};
 	job__note_method(session->job, begun.method);
 	capture__enable(session->capture);
+	windows__open(&session->windows, session->capture, session->ns_per_event, 0, &processes, session);
 	job__change(session->job, show_begin, &begun);
 	drain__set_urgent(true);
 	reason = record(session);

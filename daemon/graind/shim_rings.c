@@ -58,7 +58,8 @@ _Static_assert((int)SHIM_TASKLOOP_BEGIN == (int)TRACE_TASKLOOP_BEGIN &&
 _Static_assert((int)SHIM_JOIN == (int)TRACE_WORD_JOIN && (int)SHIM_CPU == (int)TRACE_WORD_CPU &&
 		       (int)SHIM_LOST == (int)TRACE_WORD_LOST && (int)SHIM_TIME == (int)TRACE_WORD_TIME &&
 		       (int)SHIM_CHUNK_SHORT == (int)TRACE_WORD_SHORT && SHIM_SITES == TRACE_WORD_SITES &&
-		       SHIM_TASK_KEYED == TRACE_WORD_KEYED && (int)SHIM_CHUNK_TURN == (int)TRACE_WORD_TURN,
+		       SHIM_TASK_KEYED == TRACE_WORD_KEYED && (int)SHIM_CHUNK_TURN == (int)TRACE_WORD_TURN &&
+		       (int)SHIM_START_OUTSIDE == (int)TRACE_WORD_OUTSIDE,
 	       "other words");
 #define PROBE_WORD SHIM_WORD(SHIM_TASK_BEGIN, 5, 7)
 _Static_assert(TRACE_WORD_KIND(PROBE_WORD) == SHIM_TASK_BEGIN && TRACE_WORD_SITE(PROBE_WORD) == 5 &&

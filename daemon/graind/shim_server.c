@@ -24,7 +24,8 @@ _Static_assert(!__builtin_strcmp(ENV_SHIM_SOCKET, SHIM_SOCKET_VARIABLE), "what l
 struct waiting {
 	int fd;
 	pid_t pid;
-	bool greeted, wants_probes;
+	bool greeted;
+	struct shim_coming coming;
 	uint64_t until_ns;
 };
 
@@ -84,7 +85,8 @@ static bool listen_to(struct waiting *waiting)
 	    hello.version != SHIM_VERSION)
 		return false;
 	waiting->greeted = true;
-	waiting->wants_probes = hello.wants_probes;
+	waiting->coming = (struct shim_coming){.wants_probes = hello.wants_probes,
+					       .libomp = hello.runtime == SHIM_RUNTIME_LIBOMP};
 	return true;
 }
 
@@ -170,7 +172,7 @@ void shim_server__close(void)
 	pthread_mutex_unlock(&server.lock);
 }
 
-int shim_server__take(pid_t pid, bool *wants_probes)
+int shim_server__take(pid_t pid, struct shim_coming *coming)
 {
 	int fd = -1;
 
@@ -179,7 +181,7 @@ int shim_server__take(pid_t pid, bool *wants_probes)
 		if (server.waiting[i].pid != pid || !server.waiting[i].greeted)
 			continue;
 		fd = server.waiting[i].fd;
-		*wants_probes = server.waiting[i].wants_probes;
+		*coming = server.waiting[i].coming;
 		server.waiting[i] = server.waiting[--server.count];
 	}
 	pthread_mutex_unlock(&server.lock);

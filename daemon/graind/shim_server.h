@@ -17,10 +17,14 @@ void shim_server__stop(void);
 void shim_server__open(void);
 void shim_server__close(void);
 
-/*
- * The connection of this process, which is the caller's then; -1: it has not come.
- * *wants_probes: it gets no rings but waits for its libomp to be probed, until the connection is closed.
- */
-int shim_server__take(pid_t pid, bool *wants_probes);
+/* What a process says of itself when it comes. */
+struct shim_coming {
+	bool wants_probes; /* it gets no rings but waits for its libomp to be probed, until the connection is
+			      closed */
+	bool libomp;	   /* it comes for its libomp */
+};
+
+/* The connection of this process, which is the caller's then; -1: it has not come. */
+int shim_server__take(pid_t pid, struct shim_coming *coming);
 
 #endif

@@ -104,6 +104,7 @@ static void on_fork(struct tree *tree, const struct watch_event *event)
 	target->child = true;
 	target->parent_job = parent_job;
 	target->wants_probes = parent->wants_probes;
+	target->no_probes = parent->no_probes;
 	target->since_ns = event->time_ns;
 	/* What it shares with its parent, or its next program if that was faster than we. */
 	look_late(tree, target);
@@ -141,6 +142,7 @@ static void on_exec(struct tree *tree, const struct watch_event *event)
 	}
 	/* If the probes were there first, or are now before a runtime is mapped, nothing is missing. */
 	target->late = target->unseen = target->by_itself = target->wants_probes = target->probed = false;
+	target->no_probes = false;
 	if (!target->refused && event->time_ns < target->attached_ns)
 		look_late(tree, target);
 	if (target->previous || !target->member)
@@ -244,6 +246,7 @@ bool tree__begin(struct tree *tree, struct target *target, struct failure *failu
 	target->member->job->max_bytes = tree->max_bytes;
 	if (member__begin(target->member, &start, tree->capture, failure) != 0)
 		return false;
+	windows__enter(&tree->windows, target->member->job);
 	if (tree->fast && !target->by_itself)
 		member__note(target->member,
 			     "recorded by probes, as without --fast: its OpenMP runtime is linked into the "
@@ -350,7 +353,7 @@ static int feed(void *ctx, unsigned int cpu, const struct ring_event *events, si
 {
 	struct tree *tree = ctx;
 
-	tree_windows__saw(tree, cpu, events, count);
+	windows__saw(&tree->windows, cpu, events, count);
 	if (tree->program_bodies)
 		look_at_bodies(tree, events, count);
 	while (count) {
@@ -452,7 +455,8 @@ void tree__drop(struct tree *tree, size_t index, enum job_reason reason)
 	struct target *target = &tree->targets[index];
 
 	settle(tree, target);
-	tree_windows__leave(tree, target);
+	if (target->member)
+		windows__leave(&tree->windows, target->member->job, target->member->recorder);
 	if (target->child && (target->late || target->unseen) &&
 	    (!target->member || !target->member->recorder ||
 	     !recorder__counts(target->member->recorder)->events))
@@ -513,6 +517,7 @@ int tree__open(struct tree *tree, struct job *job, struct failure *failure)
 			close(pidfd);
 		return -1;
 	}
+	target->no_probes = tree->fast && tree->attached;
 	usable = tree__look(tree, target, failure);
 	/* One that is to come by itself has been running, too. */
 	target->late = !job->at_start && (usable > 0 || tree->fast);
@@ -530,7 +535,7 @@ void tree__close(struct tree *tree)
 	}
 	if (tree->fast)
 		shim_server__close();
-	tree_windows__close(tree);
+	windows__close(&tree->windows);
 	watch__close(tree->watch);
 	program_bodies__free(tree->program_bodies);
 	capture__free(tree->capture);

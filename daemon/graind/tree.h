@@ -13,10 +13,10 @@
 #define GRAIND_TREE_H
 
 #include "daemon/graind/attach.h"
-#include "daemon/graind/ceiling.h"
 #include "daemon/graind/member.h"
 #include "daemon/graind/program_bodies.h"
 #include "daemon/graind/watch.h"
+#include "daemon/graind/windows.h"
 
 #define TREE_MAX_TARGETS 256
 #define TREE_MAX_FILES 32
@@ -39,27 +39,12 @@ struct target {
 	bool refused;		 /* it gets no job */
 	bool by_itself;		 /* it records from inside */
 	bool wants_probes;	 /* its libomp does not */
+	bool no_probes;		 /* its libomp does, or will: the library is being put into it */
 	bool probed;		 /* a runtime is that it has mapped, for its own sake */
 	bool bodies;		 /* it has mapped a runtime whose bodies are observed in the program */
 	bool leader_gone;	 /* the kernel follows it by a thread that has ended */
 	struct member *member;	 /* NULL until it uses OpenMP */
 	struct member *previous; /* of the program before, until the rings are read once more */
-};
-
-/* What recording costs a tree that has a ceiling, and when it is recorded. */
-struct windows {
-	struct ceiling ceiling;
-	double percent;
-	uint64_t *events; /* by CPU, since the last step; then again, of the window before that */
-	double inside_ns; /* what that window took those who write by themselves */
-	unsigned int cpus;
-	uint64_t opened_ns, begin_ns; /* the first window's beginning, the last one's */
-	uint64_t recorded_ns, count;  /* of windows that have ended */
-	uint64_t cpu_ns, shown_ns;
-	double cost_ns;
-	long inside;  /* regions that the window has seen begin and not end */
-	bool limited; /* there is a ceiling */
-	bool stopped; /* probes cannot come and go here: there are no more windows */
 };
 
 struct tree {
@@ -86,7 +71,7 @@ struct tree {
 	size_t held_count, held_room; /* events of programs that have just begun */
 	uint64_t missed; /* children that ended, or may have used OpenMP, before they could be probed */
 	uint64_t looked_ns;
-	struct windows windows;
+	struct windows windows; /* opened when recording begins */
 };
 
 /*
@@ -121,16 +106,8 @@ void tree__pause_shims(struct tree *tree);
 void tree__resume_shims(struct tree *tree);
 /* What writing took the thread that wrote most since the last call, in ns, as its process says. */
 double tree__cost_of_shims(struct tree *tree);
-/* tree_windows.c; when recording begins, and whatever became of it */
-void tree_windows__open(struct tree *tree, const struct job *job);
-void tree_windows__close(struct tree *tree);
-void tree_windows__saw(struct tree *tree, unsigned int cpu, const struct ring_event *events, size_t count);
-/* Whether it is between two windows. */
-bool tree_windows__pauses(const struct tree *tree);
-/* After each drain: ends and begins windows. */
-void tree_windows__step(struct tree *tree);
-/* The target's recording is over. */
-void tree_windows__leave(struct tree *tree, const struct target *target);
+/* Of a tree whose recording begins: its ceiling, if it has one (tree_windows.c). */
+void tree__limit(struct tree *tree, const struct job *job);
 /* Ends the target's job, if any, and leaves the process alone. */
 void tree__drop(struct tree *tree, size_t index, enum job_reason reason);
 

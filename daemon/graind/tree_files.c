@@ -52,7 +52,7 @@ static bool is_probed(const struct tree *tree, const struct target *target, cons
 		return true;
 	/* The library is yet to come. */
 	if (tree->attached)
-		return file->runtime == RUNTIME_LIBOMP;
+		return file->runtime == RUNTIME_LIBOMP && !target->no_probes;
 	if (is_program(target->pid, file))
 		return true;
 	if (file->runtime == RUNTIME_LIBOMP && target->wants_probes)

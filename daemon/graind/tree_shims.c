@@ -32,8 +32,8 @@ static bool welcome(struct tree *tree, struct target *target, int connection)
 	target->by_itself = true;
 	/* It waits: until it has the rings, what must be known of it can be read. */
 	if ((target->member && target->member->recorder) || tree__begin(tree, target, &failure)) {
-		error = shim_rings__new(target->pid, connection, tree->lossless, tree_windows__pauses(tree),
-					&target->member->shim);
+		error = shim_rings__new(target->pid, connection, tree->lossless,
+					windows__pauses(&tree->windows), &target->member->shim);
 		if (!error)
 			return true;
 		failure__set(&failure, 503, "%s: %s",
@@ -56,13 +56,18 @@ void tree__drain_shims(struct tree *tree)
 	for (size_t i = 0; i < tree->target_count; i++) {
 		struct target *target = &tree->targets[i];
 		struct inside_counts counts;
-		bool wants_probes = false;
+		struct shim_coming coming = {false, false};
 		int connection = -1;
 		long got;
 
 		if (!target->previous && !target->refused)
-			connection = shim_server__take(target->pid, &wants_probes);
-		if (connection >= 0 && wants_probes)
+			connection = shim_server__take(target->pid, &coming);
+		/* It comes for a libgomp: if there is a libomp some day, that is probed. */
+		if (connection >= 0 && target->no_probes && !coming.libomp) {
+			target->no_probes = false;
+			target->look = true;
+		}
+		if (connection >= 0 && coming.wants_probes)
 			probe(tree, target, connection);
 		else if (connection >= 0 && target->member && target->member->shim)
 			close(connection);
@@ -78,25 +83,32 @@ void tree__drain_shims(struct tree *tree)
 	}
 }
 
-void tree__disable_shims(struct tree *tree)
+/* NULL: the target has none. */
+static struct shim_rings *rings_of(const struct target *target)
+{
+	return target->member ? target->member->shim : NULL;
+}
+
+static void for_all(struct tree *tree, void (*change)(struct shim_rings *))
 {
 	for (size_t i = 0; i < tree->target_count; i++)
-		if (tree->targets[i].member && tree->targets[i].member->shim)
-			shim_rings__disable(tree->targets[i].member->shim);
+		if (rings_of(&tree->targets[i]))
+			change(rings_of(&tree->targets[i]));
+}
+
+void tree__disable_shims(struct tree *tree)
+{
+	for_all(tree, shim_rings__disable);
 }
 
 void tree__pause_shims(struct tree *tree)
 {
-	for (size_t i = 0; i < tree->target_count; i++)
-		if (tree->targets[i].member && tree->targets[i].member->shim)
-			shim_rings__pause(tree->targets[i].member->shim);
+	for_all(tree, shim_rings__pause);
 }
 
 void tree__resume_shims(struct tree *tree)
 {
-	for (size_t i = 0; i < tree->target_count; i++)
-		if (tree->targets[i].member && tree->targets[i].member->shim)
-			shim_rings__resume(tree->targets[i].member->shim);
+	for_all(tree, shim_rings__resume);
 }
 
 double tree__cost_of_shims(struct tree *tree)
@@ -105,7 +117,7 @@ double tree__cost_of_shims(struct tree *tree)
 	double most_ns = 0, all_ns = 0;
 
 	for (size_t i = 0; i < tree->target_count; i++) {
-		struct shim_rings *rings = tree->targets[i].member ? tree->targets[i].member->shim : NULL;
+		struct shim_rings *rings = rings_of(&tree->targets[i]);
 		uint64_t most, all;
 		double ns;
 

@@ -19,6 +19,7 @@
 #define WORKER_SYMBOLIZE "--worker-symbolize"
 #define WORKER_SUMMARY "--worker-summary"
 #define WORKER_FOLD "--worker-fold"
+#define WORKER_GLANCE "--worker-glance"
 #define WORKER_PLAN "--worker-plan"
 #define WORKER_BODIES "--worker-bodies"
 #define WORKER_COUNTERS "--worker-counters"
@@ -73,6 +74,7 @@ int worker__plan(void);
 int worker__bodies(uint64_t offset);
 int worker__summary(uint64_t job);
 int worker__fold(void);
+int worker__glance(void);
 int worker__counters(void);
 int worker__memory_event(void);
 /* To `directory`/`job`/`name`. */

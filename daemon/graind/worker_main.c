@@ -8,7 +8,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#define LEAST_PRIORITY 19
 
 static const struct confine_limits limits = {
 	.cpu_seconds = 300,
@@ -62,8 +65,11 @@ int worker__main(int argc, char **argv)
 	if (write(STDOUT_FILENO, &(const char){WORKER_READY}, 1) != 1)
 		return 125;
 	/* Debug information lies in files beside; a trace is all there is to a summary. */
-	if (!strcmp(argv[1], WORKER_SUMMARY))
+	if (!strcmp(argv[1], WORKER_SUMMARY) || !strcmp(argv[1], WORKER_GLANCE))
 		calls = CONFINE_OPEN_FILES;
+	/* Nobody waits for it. */
+	if (!strcmp(argv[1], WORKER_GLANCE))
+		setpriority(PRIO_PROCESS, 0, LEAST_PRIORITY);
 	if (!strcmp(argv[1], WORKER_FOLD))
 		calls = CONFINE_RECEIVE_FILES;
 	if (deliver)
@@ -80,6 +86,8 @@ int worker__main(int argc, char **argv)
 		return worker__summary(job);
 	if (!strcmp(argv[1], WORKER_FOLD))
 		return worker__fold();
+	if (!strcmp(argv[1], WORKER_GLANCE))
+		return worker__glance();
 	if (!strcmp(argv[1], WORKER_COUNTERS))
 		return worker__counters();
 	if (!strcmp(argv[1], WORKER_MEMORY_EVENT))

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# What being measured costs, as a table; README.md beside this file explains it.
+# What being measured costs, as a table; tests/README.md explains it.
 # usage: tests/bench/run.sh BUILD_DIRECTORY [--short] [--checks] [ROW...]
 B=${1:?usage: $0 BUILD_DIRECTORY [--short] [--checks] [ROW...]}
 shift

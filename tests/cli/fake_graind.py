@@ -7,7 +7,7 @@ usage: fake_graind.py SOCKET LOG MODE [TRACE]
 
 Every request is one line in LOG: METHOD PATH BODY. Modes: good, refuse (no
 runtime), forbid (not your process), garbage, huge, wrong-types, escapes,
-forget (the job vanishes), fail (the job fails).
+forget (the job vanishes), fail (the job fails), running (it has not ended).
 """
 import json
 import os
@@ -85,7 +85,7 @@ class Handler(BaseHTTPRequestHandler):
             with open(TRACE, "rb") as trace:
                 return self.answer(200, trace.read())
         if self.path == "/v1/jobs/7" and self.command == "GET" and MODE != "forget":
-            return self.answer(200, job("finished"))
+            return self.answer(200, job("running" if MODE == "running" else "finished"))
         if self.path == "/v1/jobs/7/detach":
             return self.answer(200, job("finished"))
         if self.path == "/v1/jobs/7" and self.command == "DELETE":

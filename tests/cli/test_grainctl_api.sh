@@ -19,7 +19,7 @@ serve()
 	not_ok "the pretended graind starts" "$(cat "$T/$1.err")"
 	exit 1
 }
-modes="good refuse forbid garbage huge wrong-types escapes forget fail"
+modes="good refuse forbid garbage huge wrong-types escapes forget fail running"
 for mode in $modes; do serve "$mode"; done
 ctl() { local mode=$1; shift; timeout 60 "$B/grainctl" --socket "$T/$mode.sock" --state-dir "$T/state" "$@"; }
 
@@ -41,6 +41,16 @@ DELETE /v1/jobs/7
 GET /v1/jobs/7/trace'
 ctl good jobs --all >/dev/null
 check "jobs --all asks for all" grep -qx 'GET /v1/jobs?all=1' good.log
+
+# A state directory that is not that graind's has an earlier job of the same number.
+mkdir -p elsewhere/jobs/7
+printf '{"job":7,"state":"finished","error":"","pid":1,"uid":%d,"user":"me","exe":"/opt/fib","cmd":"./fib","socket":"%s"}' "$(id -u)" "$T/gone.sock" \
+	>elsewhere/jobs/7/job.json
+chmod 700 elsewhere/jobs/7
+ctl running --state-dir "$T/elsewhere" detach 7
+is "detach: what runs, not what is stored" "$? $(grep -c '^POST /v1/jobs/7/detach' running.log)" "0 1"
+ctl good --state-dir "$T/elsewhere" detach 7; is "detach of one that is over everywhere" $? 0
+ctl gone --state-dir "$T/elsewhere" detach 7; is "detach of one that is over, without graind" $? 0
 
 # Widths
 for columns in 80 100 200; do

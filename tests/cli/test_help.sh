@@ -67,3 +67,11 @@ for page in "$ROOT"/systemd/man/*; do
 		skip "${page##*/} is sound" "neither mandoc nor groff"
 	fi
 done
+
+# Where everything is measured.
+python3 -B "$ROOT/tests/bench/bench.py" --help >"$T/out" 2>"$T/err"
+is "bench.py --help says how it is used" "$? $(grep -c '^usage: bench.py .* BUILD_DIRECTORY' "$T/out") $(wc -c <"$T/err")" "0 1 0"
+python3 -B "$ROOT/tests/bench/bench.py" "$B" --short nothing >"$T/out" 2>"$T/err"
+is "bench.py names the rows that there are" "$? $(grep -c 'there is no row nothing; there are fib1' "$T/err")" "2 1"
+python3 -B "$ROOT/tests/bench/bench.py" "$T" >"$T/out" 2>"$T/err"
+is "bench.py wants a directory with graind" "$? $(grep -c 'there is no graind in' "$T/err")" "2 1"

@@ -2,7 +2,7 @@
 /*
  * fib N CUTOFF ROUNDS: two tasks and a taskwait per call above depth CUTOFF,
  * serial below it. Every round is a region of its own; the first warms up and
- * does not count for the time.
+ * does not count for the time of a task, which is that of the median round.
  */
 #include "truth.h"
 
@@ -49,7 +49,7 @@ static unsigned long count(int n, int depth)
 int main(int argc, char **argv)
 {
 	long arg[3] = {20, 8, 1};
-	unsigned long long *ns, start = 0, median;
+	unsigned long long *ns, start = 0, median, whole;
 	unsigned long per_round, expected, bad = 0;
 	struct truth *initial;
 
@@ -61,6 +61,7 @@ int main(int argc, char **argv)
 	initial = truth__initial();
 	per_round = count(arg[0], 0);
 	expected = serial(arg[0]);
+	whole = now_ns();
 	for (long r = 0; r < arg[2]; r++) {
 		struct truth *region = truth__region(initial, __LINE__ + 3);
 		unsigned long result = 0;
@@ -79,12 +80,13 @@ int main(int argc, char **argv)
 		}
 		bad += result != expected;
 	}
+	whole = now_ns() - whole;
 	median = arg[2] > 1 ? ns__median(ns + 1, arg[2] - 1) : ns[0];
 	truth__write();
 	printf("{\"program\":\"fib\",\"tasks\":%lu,\"rounds\":%ld,\"correct\":%s,\"threads\":%d,"
-	       "\"ns_per_task\":%.1f}\n",
+	       "\"ns_per_task\":%.1f,\"whole_ns\":%llu}\n",
 	       per_round * arg[2], arg[2], bad ? "false" : "true", omp_get_max_threads(),
-	       per_round ? (double)median / per_round : 0.0);
+	       per_round ? (double)median / per_round : 0.0, whole);
 	free(ns);
 	return bad != 0;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * usage: first_touch MILLISECONDS
- * Threads sweep over memory of known size: serial_grid, which the first thread has initialized alone, and
- * parallel_grid, of which each thread has initialized what it sweeps over; and two blocks of malloc's, the
- * larger one initialized by the first thread.
+ * usage: first_touch MILLISECONDS [SWEEPS]
+ * Threads sweep that long over memory of known size: serial_grid, which the first thread has initialized
+ * alone, and parallel_grid, of which each thread has initialized what it sweeps over; and two blocks of
+ * malloc's, the larger one initialized by the first thread. After so many sweeps it sleeps instead.
  */
+#include <limits.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,9 +56,9 @@ static double sweep(const char *large)
 
 int main(int argc, char **argv)
 {
-	double until = now_ms() + (argc > 1 ? atof(argv[1]) : 1000), sum = 0;
+	double until, sum = 0;
 	char *large, *small;
-	int sweeps = 0;
+	int sweeps = 0, most = argc > 2 ? atoi(argv[2]) : INT_MAX;
 
 	/* A page is 4 KiB, whatever the machine's setting for huge ones: also that of a block's size, which
 	 * malloc writes. */
@@ -74,8 +75,11 @@ int main(int argc, char **argv)
 #pragma omp parallel for schedule(static)
 	for (size_t i = 0; i < COUNT; i++)
 		parallel_grid[i] = (double)i;
-	for (; now_ms() < until; sweeps++)
+	until = now_ms() + (argc > 1 ? atof(argv[1]) : 1000);
+	for (; now_ms() < until && sweeps < most; sweeps++)
 		sum += sweep(large);
+	while (now_ms() < until)
+		usleep(10000);
 	printf("sweeps %d sum %g small %d\n", sweeps, sum, small[0]);
 	free(small);
 	free(large);

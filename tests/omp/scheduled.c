@@ -3,10 +3,15 @@
  * scheduled KIND NUMBER: things that the scheduler sees, and what the kernel
  * itself says of them, one "NAME THREAD VALUE" a line.
  *
- * scheduled 0 MS   two tasks of two threads: one sleeps three times for MS, "slept" ns in all, the other
- * computes for MS scheduled 1 MS   each member of a team computes for MS of its thread's CPU time: "cpu"
- * scheduled 2 N    the only member moves N times between the CPUs that it may use: "moves"
- * scheduled 3 N    a task yields its CPU N times
+ * scheduled 0 MS: two tasks of two threads: one sleeps three times for MS, "slept" ns in all, the other
+ * computes for MS.
+ *
+ * scheduled 1 MS: each member of a team computes for MS of its thread's CPU time: "cpu", all that its thread
+ * has had from its begin to that in another region; "stolen", what the hypervisor took of all CPUs meanwhile.
+ *
+ * scheduled 2 N: the only member moves N times between the CPUs that it may use: "moves".
+ *
+ * scheduled 3 N: a task yields its CPU N times.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -18,6 +23,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#define MAX_TEAM 64
 
 static unsigned long long thread_ns(void)
 {
@@ -63,19 +70,42 @@ static void tasks(long ms)
 	say("slept", slept);
 }
 
+/* The kernel counts it in ticks. */
+static unsigned long long stolen_ns(void)
+{
+	unsigned long long ticks;
+	FILE *file = fopen("/proc/stat", "r");
+	int got = file ? fscanf(file, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &ticks) : 0;
+
+	if (file)
+		fclose(file);
+	return got == 1 ? ticks * (1000000000ull / (unsigned)sysconf(_SC_CLK_TCK)) : 0;
+}
+
+/* A thread is asked in a second region: its clock has all since its begin in the first one. */
 static void team(long ms)
 {
-	unsigned long long start = thread_ns();
+	unsigned long long ns[MAX_TEAM], stolen = stolen_ns();
+	long tids[MAX_TEAM];
+	int members = omp_get_max_threads() < MAX_TEAM ? omp_get_max_threads() : MAX_TEAM;
 
-#pragma omp parallel
+#pragma omp parallel num_threads(members)
 	{
-		unsigned long long begin = thread_ns();
-
+		ns[omp_get_thread_num()] = thread_ns();
 		compute(ms);
-		if (omp_get_thread_num())
-			say("cpu", thread_ns() - begin);
 	}
-	say("cpu", thread_ns() - start);
+#pragma omp parallel num_threads(members)
+	{
+		int me = omp_get_thread_num();
+
+		ns[me] = thread_ns() - ns[me];
+		tids[me] = syscall(SYS_gettid);
+	}
+	stolen = stolen_ns() - stolen;
+	for (int i = 0; i < members; i++) {
+		printf("cpu %ld %llu\n", tids[i], ns[i]);
+		printf("stolen %ld %llu\n", tids[i], stolen);
+	}
 }
 
 static void move(long times)

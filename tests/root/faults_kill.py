@@ -22,6 +22,9 @@ known = {}  # job: digest of the summary of one that was whole
 wrong = {"a program that is recorded fails": [], "a whole job has changed": [], "a job stays open": [],
          "a link stays in the kernel": [], "a job without a reason": [], "grainctl run does not end": []}
 whole = cut = 0
+# Any moment of a second and a half, each as often as the others also where there are few.
+moments = [1.5 * (turn + random.random()) / times for turn in range(times)]
+random.shuffle(moments)
 for turn in range(times):
     host.start()
     jobs = host.jobs()
@@ -41,7 +44,7 @@ for turn in range(times):
     attach = host.popen(build + "/grainctl", "attach", loop.pid)
     run = host.popen(build + "/grainctl", "run", "--", host.omp("fib"), 22, 12)
     fast = host.popen(build + "/grainctl", "run", "--fast", "--", host.omp("fib"), 22, 22)
-    time.sleep(random.uniform(0, 1.5))
+    time.sleep(moments[turn])
     host.stop(9)
     for p in run, fast:
         try:

@@ -103,9 +103,49 @@ except ImportError:
 except ValueError as error:
     check("the parser of Prometheus' client library reads it", False, error)
 PY
+# What needs a graph, of a job that runs: that of its latest part, near that of the whole.
+OMP_NUM_THREADS=2 "$B/tests/omp/loop_forever" 90000 /dev/null >/dev/null & Q=$!; PIDS+=("$Q")
+"$GRAINCTL" attach "$Q" >"$T/out"
+for _ in $(seq 300); do
+	scrape >"$T/metrics"
+	[ "$(value 'graind_job_average_parallelism{job="4"}')" ] && break
+	sleep 0.1
+done
+cp "$T/metrics" "$T/running"
+curl -s --unix-socket "$GRAIND_SOCKET" http://graind/v1/jobs/4 >"$T/job"
+COLUMNS=160 "$GRAINCTL" top --once >"$T/top"
+"$GRAINCTL" detach 4 >/dev/null && "$GRAINCTL" summary 4 --json >"$T/4"
+scrape >"$T/metrics"
+/usr/bin/python3 - "$T" <<'PY'
+import json, re, sys
+base = sys.argv[1]
+running, ended = (dict(re.findall(r'^([a-z_]+\{job="4".*\}) (\S+)$', open(base + "/" + n).read(), re.M)) for n in ("running", "metrics"))
+job, summary = (json.load(open(base + "/" + n)) for n in ("job", "4"))
+
+
+def check(what, good, detail=""):
+    print("%s - %s" % ("ok" if good else "not ok", what))
+    if not good:
+        print("# " + str(detail)[:800])
+
+
+par = 'graind_job_average_parallelism{job="4"}'
+check("a job that runs", running.get('graind_job_running{job="4"}') == "1" and ended.get('graind_job_running{job="4"}') == "0", running)
+check("its average parallelism: %s, that of the whole: %s" % (running.get(par), ended.get(par)),
+      par in running and abs(float(running[par]) - float(ended[par])) < 0.25 * float(ended[par]), running)
+check("the same in JOB", job["average_parallelism"] and abs(job["average_parallelism"] - float(running.get(par, "nan"))) < 1e-6 * job["average_parallelism"], job)
+available = {n for n, p in summary["problems"].items() if p["available"]}
+shares = {re.search('problem="(.*?)"', k).group(1): float(v) for k, v in running.items() if "problem_ratio" in k}
+check("its problems are those that the summary has: %s" % sorted(available), set(shares) == available and len(available) >= 3, shares)
+near = {n: (round(shares.get(n, -1), 3), round(summary["problems"][n]["percent"] / 100, 3)) for n in available}
+check("parts of the grains, near those of the whole: %s" % near, all(abs(a - b) < 0.25 for a, b in near.values()), near)
+check("30 series at most: %d" % len(running), len(running) <= 30, sorted(running))
+top = open(base + "/top").read()
+check("top shows it", re.search(r"\bPAR\b", top) and re.search(r"^ +4 .* %.1f " % job["average_parallelism"], top, re.M), top)
+PY
 "${NOBODY[@]}" curl -s --unix-socket "$GRAIND_SOCKET" http://graind/metrics >"$T/metrics"
 is "a user sees its own jobs" "$(grep -o '^graind_job_[a-z_]*{job="[0-9]*"' "$T/metrics" | sed 's/.*{//' | sort -u)" 'job="2"'
-is "and of others how many there are" "$(value graind_jobs_started_total)" 3
+is "and of others how many there are" "$(value graind_jobs_started_total)" 4
 stop_graind
 is "graind ends cleanly" "$GRAIND_STATUS" 0
 

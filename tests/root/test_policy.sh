@@ -82,6 +82,10 @@ is "what ran already, too" "$(job_of "$EARLY")" "[('running', 65534)]"
 is "what is off does not" "$(job_of "$F")" "[]"
 is "nor who opts out" "$(job_of "$OPTED")" "[]"
 is "nor other users" "$(job_of "$R")" "[]"
+# Those whom the kernel passes over without a word.
+silent() { bpftool map dump name refused 2>/dev/null | grep -cE "\"key\": ($F|$OPTED|$R)\b"; }
+wait_for silent "" 3
+is "whom it leaves out, events of these end in the kernel" "$(silent)" 3
 nobody_asks GET /v1/jobs
 is "its owner sees the job, and not the session" "$(json "sorted(j['pid'] for j in d['jobs'])" <<<"$BODY")" "[$(printf '%s\n' "$A" "$EARLY" | sort -n | paste -sd, | sed 's/,/, /')]"
 kill "$A"; wait_for job_of "$A" "[('finished', 65534)]"

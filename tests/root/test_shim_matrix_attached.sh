@@ -1,12 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Constructs on libgomp, recorded from inside after `attach --fast` while their programs repeat them: exact inside the window.
-# By itself one program of each family with 2 threads; with FULL=1 (make check-full) every program, with 1, 2 and 4.
+# Constructs on libgomp and libomp, recorded from inside after `attach --fast` while their programs repeat them: exact
+# inside the window. By itself one program of each family with 2 threads, and a few on the other versions that
+# tests/runtimes.sh has fetched; with FULL=1 (make check-full) every program, with 1, 2 and 4, and on those as
+# test_matrix_versions.sh.
 # usage: tests/root/test_shim_matrix_attached.sh BUILD_DIRECTORY [--only PATTERN] [--threads N...]
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/root_lib.sh"
-[ "${FULL:-}" ] || [ $# -gt 1 ] || set -- "$1" --families --threads 2
+FEW=parallel,for_dynamic_chunk,barrier,taskwait,task_untied,task_depend,taskloop_num_tasks
 start_graind || exit 1
-python3 "$HERE/matrix.py" "$B" "$T" --attached --fast --runtime libgomp "${@:2}"
+if [ "${FULL:-}" ] || [ $# -gt 1 ]; then
+	python3 "$HERE/matrix.py" "$B" "$T" --attached --fast --all "${@:2}"
+else
+	python3 "$HERE/matrix.py" "$B" "$T" --attached --fast --families --threads 2
+	python3 "$HERE/matrix.py" "$B" "$T" --attached --fast --versions --only $FEW
+fi
 stop_graind
 is "graind ends cleanly" "$GRAIND_STATUS" 0

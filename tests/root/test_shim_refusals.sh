@@ -59,8 +59,22 @@ finish
 start "$R/held_linked_in" plain
 refused "its runtime is a part of it" "is linked into it" $fast "$PROGRAM"
 finish
-start "$B/tests/omp/fib.clang" 45 12
-refused "libomp" "uses libomp" $fast "$PROGRAM"
+libomp=$(ldconfig -p | awk '$1 == "libomp.so.5" { print $NF; exit }')
+mkdir "$T/gnu"
+ln -s "$libomp" "$T/gnu/libgomp.so.1"
+start env "LD_LIBRARY_PATH=$T/gnu" "$B/tests/omp/fib" 45 12
+refused "GCC's code on libomp" "runs GCC's code on libomp" $fast "$PROGRAM"
+finish
+start "$GRAINCTL" run --fast -- "$B/tests/omp/loop_forever.clang" 60000 "$T/times"
+inner=$(pgrep -P "$PROGRAM")
+job=$("$GRAINCTL" jobs --json | json 'd["jobs"][0]["job"]')
+"$GRAINCTL" detach "$job"
+refused "libomp that was recorded from its start" "is recorded from inside since its start" $fast "$inner"
+kill -KILL "$inner"
+wait "$PROGRAM" 2>/dev/null
+"$GRAINCTL" delete "$job"
+start env LD_PRELOAD=libgomp.so.1 "$B/tests/omp/fib.clang" 45 12
+refused "both runtimes" "has both libgomp and libomp" $fast "$PROGRAM"
 finish
 start "$R/held_now" plain
 refused "a thread, no process" "is a thread; give the number of its process" \
@@ -71,7 +85,7 @@ refused "a stopped process" "is stopped; let it go on" $fast "$PROGRAM"
 kill -CONT "$PROGRAM"
 strace -o "$T/strace" -p "$PROGRAM" 2>/dev/null &
 tracer=$!
-sleep 0.5
+for _ in $(seq 100); do grep -q "^TracerPid:[[:space:]]*$tracer$" "/proc/$PROGRAM/status" && break; sleep 0.05; done
 refused "a traced one" "is traced by process $tracer" $fast "$PROGRAM"
 kill "$tracer"
 wait "$tracer" 2>/dev/null
@@ -171,6 +185,25 @@ refused "a dlopen that fails by a signal" "goes on where it was" $fast "$PROGRAM
 kill -TERM "$PROGRAM"
 wait "$PROGRAM"
 is "the program was not to blame, and is unharmed" "$? $(json 'd["correct"]' <"$T/program.json")" "0 True"
+# What works and waits for nothing is not given up in the middle.
+WORK_MS=2500 start "$R/held_own_dlopen" plain
+job=$($fast "$PROGRAM" 2>"$T/err" | sed -n 's/^job //p')
+check "a dlopen that works for some seconds: $(cat "$T/err")" test "$job"
+"$GRAINCTL" detach "$job"
+kill -TERM "$PROGRAM"
+wait "$PROGRAM"
+is "its program is unharmed" "$? $(json 'd["correct"]' <"$T/program.json")" "0 True"
+WORK_MS=13000 start "$R/held_own_dlopen" plain
+refused "a dlopen that works for too long" "goes on where it was as soon as it is" $fast "$PROGRAM"
+end_jobs
+sleep 4
+is "its thread is not stopped" "$(grep -l '^State:.*[tT] (' /proc/"$PROGRAM"/task/*/status | wc -l)" 0
+job=$($fast "$PROGRAM" 2>"$T/err" | sed -n 's/^job //p')
+check "and once that is done it is recorded: $(cat "$T/err")" test "$job"
+"$GRAINCTL" detach "$job"
+kill -TERM "$PROGRAM"
+wait "$PROGRAM"
+is "unharmed" "$? $(json 'd["correct"]' <"$T/program.json")" "0 True"
 
 # Killed at any moment: the program goes on, and the next attach is as the first.
 start "$R/held_now" allocate

@@ -69,12 +69,15 @@ class Terminal:
         return [line for y, line in enumerate(self.lines()[:-1]) if self.screen.buffer[y][0].reverse]
 
     def end(self):
-        for _ in range(100):
+        end = time.time() + 10
+        while time.time() < end:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
                 self.until(lambda lines: False, 0.3)
                 return os.waitstatus_to_exitcode(status)
             self.until(lambda lines: False, 0.05)
+            # A process that ends has closed its terminal some time before it is over.
+            time.sleep(0.01)
         os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
         return "did not end"

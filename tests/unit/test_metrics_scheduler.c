@@ -80,6 +80,33 @@ static void test_reasons(void)
 		   (struct grain_scheduled){0, 0, 0, 0, 0, 0});
 }
 
+static void check_thread(const char *name, const char *text, uint64_t off_ns, uint64_t cpu_ns,
+			 uint64_t unseen)
+{
+	struct grain_graph *g = graph_of_text(name, text);
+	struct grain_thread t;
+
+	if (!g)
+		return;
+	grain_graph__thread(g, 0, &t);
+	CHECK(t.scheduled.off_ns == off_ns && t.cpu_ns == cpu_ns && t.unseen == unseen,
+	      "%s: off %llu on %llu unseen %llu", name, (unsigned long long)t.scheduled.off_ns,
+	      (unsigned long long)t.cpu_ns, (unsigned long long)t.unseen);
+	grain_graph__free(g);
+}
+
+static void test_unseen(void)
+{
+	check_thread("all told", TASK("30 1 0 off-cpu reason=preempted\n45 1 0 on-cpu\n"), 15, 105, 0);
+	check_thread("put back twice",
+		     TASK("30 1 0 off-cpu reason=preempted\n45 1 0 on-cpu\n50 1 0 on-cpu\n"), 15, 105, 1);
+	check_thread("taken off twice",
+		     TASK("30 1 0 off-cpu reason=preempted\n45 1 0 off-cpu reason=blocked\n50 1 0 on-cpu\n"),
+		     5, 115, 1);
+	check_thread("off when the recording began", TASK("30 1 0 on-cpu\n"), 0, 120, 0);
+	check_thread("off when it ended", TASK("30 1 0 off-cpu reason=preempted\n"), 0, 120, 0);
+}
+
 static void test_neighbours(void)
 {
 	struct grain_graph *g =
@@ -138,6 +165,7 @@ static void check_refused(const char *line, const char *why)
 int main(void)
 {
 	test_reasons();
+	test_unseen();
 	test_neighbours();
 	check_absent("no such events", TASK(""), "the capture has no events of the scheduler");
 	check_absent("followed, and nothing happened", TASK("") "@capture source=uprobes scheduler=1\n",

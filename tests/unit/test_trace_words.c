@@ -168,6 +168,52 @@ static void loss_is_said(void)
 	event_stream__free(s);
 }
 
+/* Attached: what a barrier outside of all regions shows of its thread, which has said whether it is outside.
+ */
+#define SERIAL(arg, ...)                                                                                     \
+	{                                                                                                    \
+		WORD(TRACE_WORD_JOIN, 0, arg, 0), UINT64_C(3) << 32 | 100, WORD(TRACE_WORD_TIME, 0, 0, 0),   \
+			2000, __VA_ARGS__ WORD(TRACE_WAIT_BEGIN, 0, TRACE_WAIT_BARRIER, 20),                 \
+			WORD(TRACE_WAIT_END, 0, TRACE_WAIT_BARRIER, 20),                                     \
+			WORD(TRACE_WAIT_BEGIN, 0, TRACE_WAIT_BARRIER, 20),                                   \
+			WORD(TRACE_WAIT_END, 0, TRACE_WAIT_BARRIER, 20),                                     \
+	}
+
+static void has_members(const char *name, const uint64_t *words, uint32_t count, unsigned expect)
+{
+	struct trace_writer *w = create_at(AT_FDCWD, trace_path);
+	struct event_stream *s = NULL;
+	unsigned found = 0;
+	char *log;
+
+	trace_writer__text(w, "@capture source=shim late=1");
+	put(w, 0, 1000, 3000, words, count);
+	CHECK(load(w, &s) == 0, "%s: read", name);
+	log = s ? log_of(s, 0) : strdup("");
+	for (const char *at = log; (at = strstr(at, "member-begin region=none")); at++)
+		found++;
+	CHECK(strstr(log, "wait-begin kind=barrier") && found == expect,
+	      "%s: in %u regions that were not seen", name, expect);
+	free(log);
+	event_stream__free(s);
+}
+
+static void start_is_told(void)
+{
+	static const uint64_t outside[] = SERIAL(TRACE_WORD_OUTSIDE, ), unknown[] = SERIAL(0, ),
+			      lost[] = SERIAL(TRACE_WORD_OUTSIDE, WORD(TRACE_WORD_LOST, 0, 0, 0), 17, 0, ),
+			      other[] = SERIAL(0x1ffe, ),
+			      outermost[] = SERIAL(0, WORD(TRACE_WAIT_END, 0, TRACE_WAIT_BARRIER, 20),
+						   WORD(TRACE_REGION_BEGIN, 9, 0, 20), TRACE_REGION_OUTERMOST,
+						   0x401000, WORD(TRACE_REGION_END, 0, 0, 20), );
+
+	has_members("a thread that starts outside", outside, COUNT(outside), 0);
+	has_members("a thread that tells nothing", unknown, COUNT(unknown), 1);
+	has_members("a thread that starts outside and loses events", lost, COUNT(lost), 1);
+	has_members("a thread that tells what nobody knows", other, COUNT(other), 1);
+	has_members("a thread before a region that is in no other", outermost, COUNT(outermost), 1);
+}
+
 static void refused(const char *name, const uint64_t *words, uint32_t count, uint64_t from, uint64_t to,
 		    const char *why)
 {
@@ -234,6 +280,7 @@ int main(void)
 	comes_back("a region", program, COUNT(program), expected);
 	turns_come_back();
 	loss_is_said();
+	start_is_told();
 	refused("an unknown kind", unknown, 1, 2000, 3000, "unknown kind 62");
 	refused("a clock that goes back", fine, 1, 1000, 1500, "words that do not fit");
 	refused("a time beyond all clocks", far, 3, 2000, 3000, "no clock shows");

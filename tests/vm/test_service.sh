@@ -102,9 +102,13 @@ systemctl daemon-reload
 systemctl restart graind.service
 PID=$(state MainPID)
 GROUP=/sys/fs/cgroup$(state ControlGroup)
-is "limits of an administrator are those of its cgroup" "$(cat "$GROUP/memory.max" "$GROUP/cpu.max" | tr '\n' ' ')" "419430400 50000 100000 "
+if grep -qw memory /sys/fs/cgroup/cgroup.controllers; then
+	is "limits of an administrator are those of its cgroup" "$(cat "$GROUP/memory.max" "$GROUP/cpu.max" | tr '\n' ' ')" "419430400 50000 100000 "
+else
+	skip "limits of an administrator" "no controllers are delegated to this container; the guest of Linux 6.12 has them"
+fi
 check "within them a job is recorded" as bob sh -c 'cd && grainctl run -- ./fib 16 6 2'
-check "without having been killed for memory" grep -qx 'oom_kill 0' "$GROUP/memory.events"
+[ ! -e "$GROUP/memory.events" ] || check "without having been killed for memory" grep -qx 'oom_kill 0' "$GROUP/memory.events"
 kill -STOP "$PID"
 check "one that hangs is replaced (watchdog)" until_is 40 1 sh -c "systemctl show -P MainPID graind.service | grep -cvx -e 0 -e $PID"
 check "it answers again" until_is 20 0 sh -c 'grainctl status >/dev/null 2>&1; echo $?'

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/graind/windows.h"
+#include "daemon/graind/log.h"
+#include "daemon/graind/policy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * An event of a program in those of the calibration's: that finds all it needs
+ * in the caches, and its return addresses need no probes.
+ */
+#define EVENT_WEIGHT 1.6
+
+/* A hit that leaves no event, in the same: most of both is the kernel's way to the program and back. */
+#define HIT_WEIGHT 1.0
+
+/* More than emptying a ring takes for an event. */
+#define DRAIN_NS 500.0
+
+/* Captures that share what the host may spend. */
+static unsigned int limited;
+
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* Of one CPU, for one of them; HUGE_VAL: as much as its own ceiling is. */
+static double share_of_host(void)
+{
+	unsigned int sharing = __atomic_load_n(&limited, __ATOMIC_RELAXED);
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	struct policy_limits limits;
+
+	policy__limits(&limits);
+	if (limits.host_ceiling_percent <= 0)
+		return HUGE_VAL;
+	return limits.host_ceiling_percent * (double)(cpus > 0 ? cpus : 1) / (sharing ? sharing : 1);
+}
+
+/* The smaller of what is asked for and what the policy says; 0: there is none. */
+static double wanted_percent(double percent)
+{
+	struct policy_limits limits;
+
+	policy__limits(&limits);
+	if (limits.process_ceiling_percent > 0 && (percent <= 0 || limits.process_ceiling_percent < percent))
+		percent = limits.process_ceiling_percent;
+	if (limits.host_ceiling_percent > 0 && percent <= 0)
+		percent = 100;
+	return percent;
+}
+
+void windows__open(struct windows *windows, struct capture *capture, double ns_per_event, double percent,
+		   const struct windows_members *members, void *owner)
+{
+	*windows = (struct windows){.capture = capture,
+				    .ns_per_event = ns_per_event,
+				    .members = members,
+				    .owner = owner};
+	percent = wanted_percent(percent);
+	if (percent <= 0 || ns_per_event <= 0)
+		return;
+	windows->cpus = (unsigned int)sysconf(_SC_NPROCESSORS_CONF);
+	windows->by_cpu = calloc(windows->cpus, sizeof(*windows->by_cpu));
+	if (!windows->by_cpu)
+		return;
+	for (unsigned int i = 0; i < windows->cpus; i++)
+		windows->by_cpu[i].passed = capture__passed(capture, i);
+	windows->limited = true;
+	windows->percent = percent;
+	windows->begin_ns = windows->opened_ns = job__now_ns();
+	windows->cpu_ns = own_cpu_ns();
+	ceiling__start(&windows->ceiling, percent, windows->begin_ns, windows->begin_ns);
+	__atomic_add_fetch(&limited, 1, __ATOMIC_RELAXED);
+}
+
+void windows__close(struct windows *windows)
+{
+	if (windows->limited)
+		__atomic_sub_fetch(&limited, 1, __ATOMIC_RELAXED);
+	free(windows->by_cpu);
+	*windows = (struct windows){0};
+}
+
+void windows__saw(struct windows *windows, unsigned int cpu, const struct ring_event *events, size_t count)
+{
+	if (!windows->limited)
+		return;
+	if (cpu < windows->cpus)
+		windows->by_cpu[cpu].step += count;
+	for (size_t i = 0; i < count; i++) {
+		if (events[i].kind == RING_REGION_BEGIN)
+			windows->inside++;
+		else if (events[i].kind == RING_REGION_END && windows->inside > 0)
+			windows->inside--;
+	}
+}
+
+static void show(struct job_view *view, const void *ctx)
+{
+	view->ceiling = *(const struct job_ceiling *)ctx;
+}
+
+static void show_job(struct job *job, struct recorder *recorder, const void *ctx)
+{
+	(void)recorder;
+	job__change(job, show, ctx);
+}
+
+static struct job_ceiling ceiling_of(const struct windows *windows, uint64_t now)
+{
+	uint64_t whole = now - windows->opened_ns;
+	uint64_t recorded = windows->recorded_ns + (windows->ceiling.on ? now - windows->begin_ns : 0);
+
+	return (struct job_ceiling){
+		.percent = windows->percent,
+		.mode = windows->stopped ? "samples"
+			: windows->count ? "windows"
+					 : "all",
+		.windows = windows->count,
+		.recorded_percent = whole ? 100 * (double)recorded / (double)whole : 100,
+		.cost_percent = whole ? 100 * windows->cost_ns / (double)whole : 0,
+	};
+}
+
+static void show_all(struct windows *windows)
+{
+	struct job_ceiling shown;
+
+	windows->shown_ns = job__now_ns();
+	shown = ceiling_of(windows, windows->shown_ns);
+	windows->members->each(windows->owner, show_job, &shown);
+}
+
+/* Threads change their CPUs from step to step: over a window the busiest one has less than in all steps. */
+static uint64_t cost_of_window(const struct windows *windows)
+{
+	uint64_t most = 0;
+
+	for (unsigned int i = 0; i < windows->cpus; i++)
+		if (windows->by_cpu[i].window > most)
+			most = windows->by_cpu[i].window;
+	return (uint64_t)(EVENT_WEIGHT * windows->ns_per_event * (double)most + windows->inside_ns);
+}
+
+static void tell_job(struct job *job, struct recorder *recorder, const void *window)
+{
+	(void)job;
+	if (recorder)
+		recorder__window(recorder, window);
+}
+
+/* end 0: the present one has begun. */
+static struct recorder_window window_until(const struct windows *windows, uint64_t end_ns)
+{
+	return (struct recorder_window){.begin_ns = windows->begin_ns,
+					.end_ns = end_ns,
+					.cost_ns = end_ns ? cost_of_window(windows) : 0};
+}
+
+void windows__leave(const struct windows *windows, struct job *job, struct recorder *recorder)
+{
+	uint64_t now = job__now_ns();
+	struct recorder_window window = {.begin_ns = now, .end_ns = now};
+	struct job_ceiling shown;
+
+	if (!windows->limited)
+		return;
+	shown = ceiling_of(windows, now);
+	job__change(job, show, &shown);
+	if (!windows->count || !recorder)
+		return;
+	if (windows->ceiling.on)
+		window = window_until(windows, now);
+	recorder__window(recorder, &window);
+}
+
+static void note_job(struct job *job, struct recorder *recorder, const void *text)
+{
+	(void)recorder;
+	job__note(job, text);
+}
+
+#define NOTE_BYTES 200
+
+static void write_note(const struct windows *windows, char text[NOTE_BYTES])
+{
+	if (windows->stopped)
+		snprintf(text, NOTE_BYTES,
+			 "ceiling: recording would cost more than %.3g %% of its time, and probes of this "
+			 "kind cannot come and go: tasks and loops are recorded no more",
+			 windows->percent);
+	else
+		snprintf(text, NOTE_BYTES,
+			 "ceiling: recording all would cost more than %.3g %% of its time: it is recorded in "
+			 "windows, and counts are of those",
+			 windows->percent);
+}
+
+static void note(struct windows *windows)
+{
+	char text[NOTE_BYTES];
+
+	write_note(windows, text);
+	windows->members->each(windows->owner, note_job, text);
+}
+
+void windows__enter(const struct windows *windows, struct job *job)
+{
+	char text[NOTE_BYTES];
+	struct job_ceiling shown;
+
+	if (!windows->limited)
+		return;
+	shown = ceiling_of(windows, job__now_ns());
+	job__change(job, show, &shown);
+	if (!windows->count)
+		return;
+	write_note(windows, text);
+	job__note(job, text);
+}
+
+bool windows__pauses(const struct windows *windows)
+{
+	return windows->limited && !windows->ceiling.on;
+}
+
+bool windows__is_watchful(const struct windows *windows)
+{
+	return windows->limited && windows->ceiling.on;
+}
+
+static bool can_pause(const struct windows *windows)
+{
+	const struct windows_members *members = windows->members;
+
+	return capture__can_pause(windows->capture) ||
+	       (members->need_no_probes && members->need_no_probes(windows->owner));
+}
+
+static void end_window(struct windows *windows)
+{
+	struct recorder_window window;
+	uint64_t now;
+
+	windows->stopped = !can_pause(windows);
+	ceiling__end(&windows->ceiling);
+	capture__disable(windows->capture);
+	if (windows->members->pause)
+		windows->members->pause(windows->owner);
+	now = job__now_ns();
+	capture__pause(windows->capture);
+	windows->recorded_ns += now - windows->begin_ns;
+	if (!windows->count++)
+		note(windows);
+	window = window_until(windows, now);
+	windows->members->each(windows->owner, tell_job, &window);
+	windows->inside = 0;
+}
+
+static void begin_window(struct windows *windows)
+{
+	struct uprobes_error err = {.text = ""};
+	struct recorder_window window;
+	uint64_t before = own_cpu_ns();
+	double setting;
+
+	if (capture__resume(windows->capture, &err) != 0)
+		log__line(LOG_WARNING, "a window of a recording with a ceiling: %s", err.text);
+	/* On a CPU where the program could run. */
+	setting = (double)(own_cpu_ns() - before);
+	windows->cost_ns += setting;
+	ceiling__set(&windows->ceiling, setting);
+	windows->cpu_ns = own_cpu_ns();
+	/* Whatever is recorded from here on belongs to this window. */
+	windows->begin_ns = job__now_ns();
+	capture__enable(windows->capture);
+	if (windows->members->resume)
+		windows->members->resume(windows->owner);
+	for (unsigned int i = 0; i < windows->cpus; i++)
+		windows->by_cpu[i].step = windows->by_cpu[i].window = 0;
+	windows->inside_ns = 0;
+	windows->inside = 0;
+	window = window_until(windows, 0);
+	windows->members->each(windows->owner, tell_job, &window);
+}
+
+/*
+ * What the busiest CPU has spent on hits since the last step; *all: events of all of them. Between windows
+ * there are hits, too, until the last breakpoint is taken out.
+ */
+static double cost_of_hits(struct windows *windows, uint64_t *all)
+{
+	double most = 0;
+
+	*all = 0;
+	for (unsigned int i = 0; i < windows->cpus; i++) {
+		struct windows_cpu *cpu = &windows->by_cpu[i];
+		uint64_t passed = capture__passed(windows->capture, i);
+		double hits = EVENT_WEIGHT * (double)cpu->step + HIT_WEIGHT * (double)(passed - cpu->passed);
+
+		most = hits > most ? hits : most;
+		*all += cpu->step;
+		cpu->window += cpu->step;
+		cpu->step = 0;
+		cpu->passed = passed;
+	}
+	return windows->ns_per_event * most;
+}
+
+/* What those who write by themselves have spent since the last step. */
+static double cost_inside(struct windows *windows, uint64_t drained_ns)
+{
+	const struct windows_members *members = windows->members;
+	double cost = members->cost_ns ? EVENT_WEIGHT * members->cost_ns(windows->owner) : 0;
+
+	if (cost > 0)
+		cost += (double)drained_ns;
+	windows->inside_ns += cost;
+	return cost;
+}
+
+void windows__step(struct windows *windows)
+{
+	uint64_t now = job__now_ns(), cpu = own_cpu_ns(), pausing, all;
+	double probes;
+
+	if (!windows->limited)
+		return;
+	probes = cost_of_hits(windows, &all);
+	/* Rings are emptied where the program could run; what else graind does is not for each event. */
+	probes += fmin((double)(cpu - windows->cpu_ns), DRAIN_NS * (double)all);
+	probes += cost_inside(windows, cpu - windows->cpu_ns);
+	pausing = capture__pausing_ns(windows->capture);
+	probes += (double)(pausing - windows->pausing_ns);
+	windows->pausing_ns = pausing;
+	windows->cost_ns += probes;
+	windows->cpu_ns = cpu;
+	ceiling__spend(&windows->ceiling, probes, share_of_host(), now);
+	if (ceiling__is_over(&windows->ceiling, windows->inside > 0))
+		end_window(windows);
+	else if (!windows->stopped && ceiling__begins(&windows->ceiling))
+		begin_window(windows);
+	if (now - windows->shown_ns > 250000000)
+		show_all(windows);
+}

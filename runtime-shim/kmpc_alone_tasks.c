@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Tasks of a libomp that is recorded by its entry points alone. Every task gets
+ * a body that tells when it runs, and a head that says what the program's is. It
+ * works without a recording, too: tasks may outlive the one that they began in.
+ */
+#include "runtime-shim/kmpc_alone.h"
+
+enum kmpc_task_flags {
+	KMPC_TASK_TIED = 1 << 0,
+	KMPC_TASK_FINAL = 1 << 1,
+	KMPC_TASK_MERGEABLE = 1 << 2,
+	KMPC_TASK_PRIORITY = 1 << 5,
+	KMPC_TASK_DETACHABLE = 1 << 6,
+};
+
+static int32_t body(int32_t thread, void *task);
+
+struct alone_head *alone__head_of(const struct kmpc_task *task)
+{
+	return LIKELY(task->routine == body) ? (struct alone_head *)task->shareds - 1 : NULL;
+}
+
+/* Of the running task that a taskloop has made at once, the last of a part of it: that part is over, too. */
+static void end_creation(struct shim_local *local, struct kmpc_part part)
+{
+	SHIM_EVENT(local, SHIM_TASK_CREATE_END, 0, 0);
+	if (!part.over)
+		return;
+	SHIM_EVENT(local, SHIM_TASK_END, 0, 0);
+	if (part.at_once)
+		SHIM_EVENT(local, SHIM_TASK_CREATE_END, 0, 0);
+}
+
+static int32_t body(int32_t thread, void *task)
+{
+	struct alone_head *head = (struct alone_head *)((struct kmpc_task *)task)->shareds - 1;
+	struct kmpc_part part = {0};
+	struct shim_local *local;
+	kmpc_routine routine;
+	bool at_once = false;
+	int32_t result;
+
+	TAKE_OVER(head);
+	local = head->key ? shim__here() : NULL;
+	/* One of an earlier recording is none of this. */
+	if (local && head->session != local->session)
+		local = NULL;
+	if (local) {
+		/* It comes after what has made it, not in the middle of that. */
+		if (UNLIKELY(kmpc_thread.part.over) &&
+		    (uintptr_t)__builtin_frame_address(0) > kmpc_thread.part.frame)
+			kmpc__settle(local);
+		at_once = kmpc__begins_at_once(local, head->key);
+		kmpc__begin_body(local, head->key);
+	}
+	if (UNLIKELY(at_once)) {
+		part = kmpc_thread.part;
+		kmpc_thread.part = (struct kmpc_part){0};
+	}
+	head->state |= ALONE_BEGUN;
+	routine = head->routine;
+	HAND_OVER(head);
+	/* It may be freed by then: an untied one has other parts. */
+	result = routine(thread, task);
+	if (!shim__goes_on(local))
+		return result;
+	kmpc__settle(local);
+	SHIM_EVENT(local, SHIM_TASK_END, 0, 0);
+	if (UNLIKELY(at_once))
+		end_creation(local, part);
+	return result;
+}
+
+void alone__create(struct shim_local *local, struct alone_head *head, uint32_t site, uint32_t arg)
+{
+	head->session = local->session;
+	if (UNLIKELY(arg & RING_TASK_DETACH)) {
+		head->key = KMPC_KEY_TOLD | (head->other ? head->other : (uint64_t)(uintptr_t)head);
+		SHIM_EVENT1(local, SHIM_TASK_CREATE, site, arg, head->key);
+	} else {
+		SHIM_EVENT(local, SHIM_TASK_CREATE, site, arg);
+		head->key = SHIM_TASK_KEY(local->joined, ++local->created);
+	}
+	HAND_OVER(head);
+}
+
+/* ---- allocation ------------------------------------------------------- */
+
+/* What is in a final task is final. */
+static uint32_t arg_of(const struct binding *to, int32_t flags)
+{
+	return (flags & KMPC_TASK_TIED ? 0 : RING_TASK_UNTIED) |
+	       (flags & KMPC_TASK_FINAL || runtime__ask(to->runtime, RUNTIME_IN_FINAL) ? RING_TASK_FINAL
+										       : 0) |
+	       (flags & KMPC_TASK_MERGEABLE ? RING_TASK_MERGEABLE : 0) |
+	       (flags & KMPC_TASK_PRIORITY ? RING_TASK_PRIORITY : 0) |
+	       (flags & KMPC_TASK_DETACHABLE ? RING_TASK_DETACH : 0);
+}
+
+static size_t with_head(size_t size)
+{
+	return ((size + 7) & ~(size_t)7) + sizeof(struct alone_head);
+}
+
+static struct kmpc_task *fill(struct kmpc_task *task, kmpc_routine routine, uint32_t arg)
+{
+	struct alone_head *head = (struct alone_head *)task->shareds - 1;
+
+	TAKE_OVER(head);
+	*head = (struct alone_head){.routine = routine, .arg = (uint16_t)arg};
+	return task;
+}
+
+static struct kmpc_task *alone___kmpc_omp_task_alloc(struct kmpc_location *loc, int32_t thread, int32_t flags,
+						     size_t size, size_t shared, kmpc_routine routine)
+{
+	REAL(__kmpc_omp_task_alloc, struct kmpc_task *, struct kmpc_location *, int32_t, int32_t, size_t,
+	     size_t, kmpc_routine);
+
+	if (!kmpc__here(to))
+		return real___kmpc_omp_task_alloc(loc, thread, flags, size, shared, routine);
+	return fill(real___kmpc_omp_task_alloc(loc, thread, flags, with_head(size), shared ? shared : 8,
+					       body),
+		    routine, arg_of(to, flags));
+}
+
+static struct kmpc_task *alone___kmpc_omp_target_task_alloc(struct kmpc_location *loc, int32_t thread,
+							    int32_t flags, size_t size, size_t shared,
+							    kmpc_routine routine, int64_t device)
+{
+	REAL(__kmpc_omp_target_task_alloc, struct kmpc_task *, struct kmpc_location *, int32_t, int32_t,
+	     size_t, size_t, kmpc_routine, int64_t);
+
+	if (!kmpc__here(to))
+		return real___kmpc_omp_target_task_alloc(loc, thread, flags, size, shared, routine, device);
+	return fill(real___kmpc_omp_target_task_alloc(loc, thread, flags, with_head(size),
+						      shared ? shared : 8, body, device),
+		    routine, arg_of(to, flags) | RING_TASK_TARGET);
+}
+
+static void *alone___kmpc_task_allow_completion_event(struct kmpc_location *loc, int32_t thread,
+						      struct kmpc_task *task)
+{
+	struct alone_head *head = alone__head_of(task);
+	void *event;
+	REAL(__kmpc_task_allow_completion_event, void *, struct kmpc_location *, int32_t, struct kmpc_task *);
+
+	event = real___kmpc_task_allow_completion_event(loc, thread, task);
+	if (head)
+		head->other = (uint64_t)(uintptr_t)event;
+	return event;
+}
+
+/* ---- creation --------------------------------------------------------- */
+
+/* False: nothing was told, because nothing is known of the task. */
+static bool begin_creation(struct shim_local *local, const struct kmpc_task *task, const void *caller,
+			   bool depends)
+{
+	struct alone_head *head = alone__head_of(task);
+	uint32_t site = shim__site(caller, SHIM_SITE_TASK);
+
+	kmpc__settle(local);
+	if (!head)
+		return false;
+	if (LIKELY(!(head->state & ALONE_BEGUN))) {
+		alone__create(local, head, site, head->arg | (depends ? RING_TASK_HAS_DEPEND : 0));
+		return true;
+	}
+	/* The running task hands its next part to the runtime, which may run and free it at once. */
+	if (!head->key || head->session != local->session)
+		return false;
+	SHIM_EVENT1(local, SHIM_TASK_CREATE, site, SHIM_TASK_KEYED, head->key);
+	HAND_OVER(head);
+	return true;
+}
+
+#define CREATE(name)                                                                                         \
+	static int32_t alone_##name(struct kmpc_location *loc, int32_t thread, struct kmpc_task *task)       \
+	{                                                                                                    \
+		struct shim_local *local;                                                                    \
+		int32_t result;                                                                              \
+		bool told;                                                                                   \
+		REAL(name, int32_t, struct kmpc_location *, int32_t, struct kmpc_task *);                    \
+                                                                                                             \
+		local = kmpc__here(to);                                                                      \
+		told = local && begin_creation(local, task, CALLER, false);                                  \
+		result = real_##name(loc, thread, task);                                                     \
+		if (told && shim__goes_on(local))                                                            \
+			SHIM_EVENT(local, SHIM_TASK_CREATE_END, 0, 0);                                       \
+		return result;                                                                               \
+	}
+
+CREATE(__kmpc_omp_task)
+CREATE(__kmpc_omp_task_parts)
+
+static int32_t alone___kmpc_omp_task_with_deps(struct kmpc_location *loc, int32_t thread,
+					       struct kmpc_task *task, int32_t count,
+					       struct kmpc_depend *list, int32_t count2,
+					       struct kmpc_depend *list2)
+{
+	struct shim_local *local;
+	int32_t result;
+	bool told;
+	REAL(__kmpc_omp_task_with_deps, int32_t, struct kmpc_location *, int32_t, struct kmpc_task *, int32_t,
+	     struct kmpc_depend *, int32_t, struct kmpc_depend *);
+
+	local = kmpc__here(to);
+	told = local && begin_creation(local, task, CALLER, count > 0 || count2 > 0);
+	if (told) {
+		kmpc__depends(local, list, count);
+		kmpc__depends(local, list2, count2);
+	}
+	result = real___kmpc_omp_task_with_deps(loc, thread, task, count, list, count2, list2);
+	if (told && shim__goes_on(local))
+		SHIM_EVENT(local, SHIM_TASK_CREATE_END, 0, 0);
+	return result;
+}
+
+/* The program runs the body itself between these. */
+static void alone___kmpc_omp_task_begin_if0(struct kmpc_location *loc, int32_t thread, struct kmpc_task *task)
+{
+	struct alone_head *head;
+	struct shim_local *local;
+	bool told;
+	REAL(__kmpc_omp_task_begin_if0, void, struct kmpc_location *, int32_t, struct kmpc_task *);
+
+	local = kmpc__here(to);
+	told = local && begin_creation(local, task, CALLER, false);
+	real___kmpc_omp_task_begin_if0(loc, thread, task);
+	if (!told)
+		return;
+	head = alone__head_of(task);
+	head->state |= ALONE_BEGUN;
+	kmpc__begin_body(local, head->key);
+}
+
+static void alone___kmpc_omp_task_complete_if0(struct kmpc_location *loc, int32_t thread,
+					       struct kmpc_task *task)
+{
+	const struct alone_head *head;
+	struct shim_local *local;
+	REAL(__kmpc_omp_task_complete_if0, void, struct kmpc_location *, int32_t, struct kmpc_task *);
+
+	local = kmpc__here(to);
+	head = local ? alone__head_of(task) : NULL;
+	if (head && head->key && head->session == local->session) {
+		kmpc__settle(local);
+		SHIM_EVENT(local, SHIM_TASK_END, 0, 0);
+		SHIM_EVENT(local, SHIM_TASK_CREATE_END, 0, 0);
+	}
+	real___kmpc_omp_task_complete_if0(loc, thread, task);
+}
+
+const struct kmpc_entry kmpc_alone_tasks[] = {
+	KMPC_ENTRY(__kmpc_omp_task_alloc),
+	KMPC_ENTRY(__kmpc_omp_target_task_alloc),
+	KMPC_ENTRY(__kmpc_task_allow_completion_event),
+	KMPC_ENTRY(__kmpc_omp_task),
+	KMPC_ENTRY(__kmpc_omp_task_parts),
+	KMPC_ENTRY(__kmpc_omp_task_with_deps),
+	KMPC_ENTRY(__kmpc_omp_task_begin_if0),
+	KMPC_ENTRY(__kmpc_omp_task_complete_if0),
+	{NULL, NULL},
+};
