@@ -109,6 +109,8 @@ static struct kmpc_task *fill(struct kmpc_task *task, kmpc_routine routine, uint
 
 	TAKE_OVER(head);
 	*head = (struct alone_head){.routine = routine, .arg = (uint16_t)arg};
+	/* The recording may end before the task is created: nothing else says it then. */
+	HAND_OVER(head);
 	return task;
 }
 

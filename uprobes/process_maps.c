@@ -86,29 +86,52 @@ int process_maps__each(pid_t pid, process_mapping_fn each, void *ctx)
 	return result;
 }
 
-/* `exact`: the kernel itself leads to the mapped file by this path. */
-static int open_if_same(const char *path, const struct process_mapping *mapping, bool exact)
+enum trust {
+	BY_PROCESS, /* the path is the process' own */
+	BY_KERNEL,  /* the kernel itself leads to the mapped file by this path */
+	BY_NAME,    /* the path is where such a file was */
+};
+
+/* A path may lead anywhere by now: what opening does to a device is not risked. */
+static int open_regular(const char *path, struct stat *st)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int at = open(path, O_PATH | O_CLOEXEC), fd;
+	char name[32];
+
+	if (at < 0)
+		return -errno;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", at);
+	if (fstat(at, st) != 0)
+		fd = -errno;
+	else if (!S_ISREG(st->st_mode))
+		fd = -ESTALE;
+	else
+		fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd == -1)
+		fd = -errno;
+	close(at);
+	return fd;
+}
+
+static int open_if_same(const char *path, const struct process_mapping *mapping, enum trust trust)
+{
 	struct stat st;
-	int error = 0;
+	int fd = open_regular(path, &st);
+	bool same;
 
 	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) != 0)
-		error = -errno;
-	else if (!S_ISREG(st.st_mode) || st.st_ino != mapping->inode)
-		error = -ESTALE;
+		return fd;
+	same = st.st_ino == mapping->inode;
 	/*
 	 * Some file systems show another device number in maps than in stat.
-	 * What everybody may read does no harm if it is the wrong file.
+	 * What everybody may read does no harm if it is the wrong file of the process' own.
 	 */
-	else if (!exact && st.st_dev != mapping->device && !(st.st_mode & S_IROTH))
-		error = -ESTALE;
-	if (!error)
+	if (trust != BY_KERNEL && st.st_dev != mapping->device)
+		same &= trust == BY_PROCESS && st.st_mode & S_IROTH;
+	if (same)
 		return fd;
 	close(fd);
-	return error;
+	return -ESTALE;
 }
 
 int process_maps__open(pid_t pid, const struct process_mapping *mapping, char *opened, size_t size)
@@ -116,15 +139,19 @@ int process_maps__open(pid_t pid, const struct process_mapping *mapping, char *o
 	char path[4160];
 	int fd = -ESTALE;
 
-	if (!mapping->deleted) {
+	if (pid && !mapping->deleted) {
 		snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, mapping->path);
-		fd = open_if_same(path, mapping, false);
+		fd = open_if_same(path, mapping, BY_PROCESS);
 	}
-	if (fd < 0) {
+	if (fd < 0 && pid) {
 		/* Reaches files without a name too; needs CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE. */
 		snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
 			 mapping->start, mapping->end);
-		fd = open_if_same(path, mapping, true);
+		fd = open_if_same(path, mapping, BY_KERNEL);
+	}
+	if (fd < 0 && !mapping->deleted) {
+		snprintf(path, sizeof(path), "%s", mapping->path);
+		fd = open_if_same(path, mapping, BY_NAME);
 	}
 	if (fd >= 0 && opened)
 		snprintf(opened, size, "%s", path);

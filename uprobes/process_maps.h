@@ -26,7 +26,9 @@ int process_maps__each(pid_t pid, process_mapping_fn each, void *ctx);
 
 /*
  * Opens the mapped file for reading and returns the descriptor, or a negative
- * errno. `opened` (may be NULL) is the path by which it was reached.
+ * errno. `opened` (may be NULL) is the path by which it was reached. Of a
+ * process that has ended (`pid` 0: it is known to have), the file is opened
+ * that has the mapping's name, device and inode here.
  */
 int process_maps__open(pid_t pid, const struct process_mapping *mapping, char *opened, size_t size);
 

@@ -11,10 +11,9 @@
 #define MAX_MODULES 4096
 #define MAX_OPEN 512
 
-static int add(void *ctx, const struct process_mapping *mapping)
+int module_table__add(struct module_table *table, const struct module *mapping)
 {
-	struct module_table *table = ctx;
-	struct module *module;
+	const struct module *module;
 	char *path;
 
 	for (size_t i = 0; i < table->count; i++) {
@@ -48,6 +47,25 @@ static int add(void *ctx, const struct process_mapping *mapping)
 		.fd = -1,
 	};
 	return 0;
+}
+
+static int add(void *ctx, const struct process_mapping *mapping)
+{
+	return module_table__add(ctx, &(struct module){
+					      .start = mapping->start,
+					      .end = mapping->end,
+					      .offset = mapping->offset,
+					      .device = mapping->device,
+					      .inode = mapping->inode,
+					      .path = (char *)mapping->path,
+				      });
+}
+
+void module_table__move(struct module_table *from, struct module_table *to)
+{
+	for (size_t i = 0; i < from->count; i++)
+		module_table__add(to, &from->modules[i]);
+	module_table__free(from);
 }
 
 int module_table__refresh(struct module_table *table, pid_t pid)

@@ -134,6 +134,12 @@ static void refresh_modules(struct recorder *recorder)
 	tell_modules(recorder);
 }
 
+void recorder__add_modules(struct recorder *recorder, struct module_table *modules)
+{
+	module_table__move(modules, &recorder->modules);
+	tell_modules(recorder);
+}
+
 static int tell_process(struct recorder *recorder, const char *runtime)
 {
 	const struct process *process = &recorder->process;
@@ -341,7 +347,7 @@ static void settle(struct recorder *recorder, bool now)
 }
 
 /* Files are opened while the process still leads to them. */
-static void look_at_new(struct recorder *recorder, const struct site_set *set, size_t *seen)
+static void look_at_new(struct recorder *recorder, const struct site_set *set, size_t *seen, bool at_end)
 {
 	for (; *seen < set->count; ++*seen) {
 		uint64_t address = set->list[*seen].address;
@@ -349,21 +355,26 @@ static void look_at_new(struct recorder *recorder, const struct site_set *set, s
 
 		if (kernel_symbols__is_kernel(address))
 			continue;
-		if (!module && now_ns() - recorder->refreshed_ns < REFRESH_NS)
+		if (!module && !at_end && now_ns() - recorder->refreshed_ns < REFRESH_NS)
 			return;
-		if (!module) {
+		if (!module && !at_end) {
 			refresh_modules(recorder);
 			module = module_table__find(&recorder->modules, address);
 		}
-		if (module && !module->opened && process__is_same_user(&recorder->process))
-			module_table__open(&recorder->modules, module, recorder->process.pid);
+		if (module && !module->opened)
+			module_table__open(&recorder->modules, module,
+					   process__is_same_user(&recorder->process) ? recorder->process.pid
+										     : 0);
 	}
 }
 
-static void look_at_new_sites(struct recorder *recorder)
+static void look_at_new_sites(struct recorder *recorder, bool at_end)
 {
-	look_at_new(recorder, &recorder->sites, &recorder->sites_seen);
-	look_at_new(recorder, &recorder->addresses, &recorder->addresses_seen);
+	if (at_end && (recorder->sites_seen < recorder->sites.count ||
+		       recorder->addresses_seen < recorder->addresses.count))
+		refresh_modules(recorder);
+	look_at_new(recorder, &recorder->sites, &recorder->sites_seen, at_end);
+	look_at_new(recorder, &recorder->addresses, &recorder->addresses_seen, at_end);
 }
 
 /*
@@ -401,7 +412,7 @@ static void look_at_new_idents(struct recorder *recorder)
 
 void recorder__tick(struct recorder *recorder, bool flush)
 {
-	look_at_new_sites(recorder);
+	look_at_new_sites(recorder, false);
 	look_at_new_idents(recorder);
 	settle(recorder, false);
 	if (flush) {
@@ -442,8 +453,8 @@ int recorder__finish(struct recorder *recorder, const char *reason, const struct
 	uint64_t dropped;
 	int error;
 
-	look_at_new_sites(recorder);
 	settle(recorder, true);
+	look_at_new_sites(recorder, true);
 	/* Of one that has ended, or executes something else, the memory is gone. */
 	if (recorder->pages)
 		pages__stop(recorder->pages, strcmp(reason, "exit") && strcmp(reason, "exec"));

@@ -42,6 +42,9 @@ void recorder__runtime(struct recorder *recorder, const char *runtime);
 /* Before the begin: mappings and files that are known already; *modules is empty then. */
 void recorder__take_modules(struct recorder *recorder, struct module_table *modules);
 
+/* Mappings that it may not know; *modules is empty then. After the begin. */
+void recorder__add_modules(struct recorder *recorder, struct module_table *modules);
+
 /* Events of other processes are left out. */
 void recorder__feed(struct recorder *recorder, unsigned int cpu, const struct ring_event *events,
 		    size_t count);

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,8 @@ static const char forbidden[] =
 	"the process has executed a program that must not be profiled; grainctl status shows the rules";
 static const char opted_out[] =
 	"the process has become that of a user who has opted out of being recorded (grainctl optout)";
+static const char unknown_owner[] =
+	"the process has executed another program and ended before graind could see whose it was";
 static const char not_come[] =
 	"the process did not come by itself: grainctl attach --fast puts libgrainshim.so into it";
 
@@ -40,6 +43,13 @@ static bool may_follow(const struct tree *tree, pid_t pid)
 
 	return process__read_ids(pid, &process) == 0 && !process.dead &&
 	       process__belongs_to(&process, tree->uid);
+}
+
+static bool has_ended(const struct target *target)
+{
+	struct pollfd end = {.fd = target->pidfd, .events = POLLIN};
+
+	return poll(&end, 1, 0) > 0;
 }
 
 /* From now on its probes are in place; NULL when it cannot be followed. */
@@ -121,18 +131,20 @@ static void on_exec(struct tree *tree, const struct watch_event *event)
 {
 	struct target *target = find_target(tree, event->pid);
 	struct uprobes_error err;
+	bool over = false;
 
 	if (!target)
 		return;
-	/* Another user's from now on: nothing more is read of it. */
-	if (!may_follow(tree, target->pid)) {
+	/* Another user's from now on: nothing more is read of it. Root may see whatever it was. */
+	if (tree->uid != 0 && !may_follow(tree, target->pid)) {
+		over = has_ended(target);
 		target->refused = true;
 		capture__drop_process(tree->capture, target->pid);
 	}
 	target->since_ns = event->time_ns;
 	target->look = true;
 	process__read(target->pid, target->process);
-	target->forbidden = why_forbidden(tree, target->process);
+	target->forbidden = over ? unknown_owner : why_forbidden(tree, target->process);
 	target->refused |= target->forbidden != NULL;
 	if (target->leader_gone && !target->refused) {
 		if (capture__renew_process(tree->capture, target->pid, &err) != 0)
@@ -225,6 +237,18 @@ void tree__follow(struct tree *tree)
 
 /* ---- events ----------------------------------------------------------- */
 
+/* What it has mapped, by the kernel's word: the process may have ended. */
+static void tell_maps(struct tree *tree, const struct target *target)
+{
+	struct module_table maps = {0};
+
+	if (!tree->watch || target->refused)
+		return;
+	watch__take_maps(tree->watch, target->pid, &maps);
+	recorder__add_modules(target->member->recorder, &maps);
+	module_table__free(&maps);
+}
+
 bool tree__begin(struct tree *tree, struct target *target, struct failure *failure)
 {
 	const struct member_start start = {
@@ -246,6 +270,7 @@ bool tree__begin(struct tree *tree, struct target *target, struct failure *failu
 	target->member->job->max_bytes = tree->max_bytes;
 	if (member__begin(target->member, &start, tree->capture, failure) != 0)
 		return false;
+	tell_maps(tree, target);
 	windows__enter(&tree->windows, target->member->job);
 	if (tree->fast && !target->by_itself)
 		member__note(target->member,
@@ -394,6 +419,8 @@ static void look_at(struct tree *tree, struct target *target)
 	struct failure failure = {.status = 0};
 	int usable = tree__look(tree, target, &failure);
 
+	if (target->member && target->member->recorder)
+		tell_maps(tree, target);
 	if (usable <= 0 || target->refused)
 		return;
 	if (target->member && target->member->recorder) {
@@ -455,6 +482,8 @@ void tree__drop(struct tree *tree, size_t index, enum job_reason reason)
 	struct target *target = &tree->targets[index];
 
 	settle(tree, target);
+	if (target->member && target->member->recorder)
+		tell_maps(tree, target);
 	if (target->member)
 		windows__leave(&tree->windows, target->member->job, target->member->recorder);
 	if (target->child && (target->late || target->unseen) &&

@@ -22,10 +22,12 @@
  */
 #define SEEN_FILES 8192u
 #define KNOWN_FILES 64u
+#define MAX_MAPS 256u
 
 struct watched {
 	pid_t pid;
 	bool map_pending;
+	struct module_table maps; /* not yet taken */
 };
 
 struct watch {
@@ -122,7 +124,19 @@ struct record_map {
 	uint64_t address, length, offset;
 	uint32_t major, minor;
 	uint64_t inode, generation;
+	uint32_t protection, flags;
+	char path[]; /* with its end, and what sample_id_all adds */
 };
+
+/* What the parent's own reader has not taken yet is not missing from the child. */
+static void copy_maps(struct watch *watch, pid_t from, pid_t to)
+{
+	const struct watched *parent = find(watch, from);
+	struct watched *child = find(watch, to);
+
+	for (size_t i = 0; i < parent->maps.count; i++)
+		module_table__add(&child->maps, &parent->maps.modules[i]);
+}
 
 static void on_fork(const struct record_task *record, uint64_t time_ns)
 {
@@ -130,9 +144,12 @@ static void on_fork(const struct record_task *record, uint64_t time_ns)
 
 	if (record->pid == record->parent)
 		return;
-	for (struct watch *watch = watches; watch; watch = watch->next)
-		if (!watch->everything && find(watch, event.parent) && add(watch, event.pid) == 0)
-			push(watch, &event);
+	for (struct watch *watch = watches; watch; watch = watch->next) {
+		if (watch->everything || !find(watch, event.parent) || add(watch, event.pid) != 0)
+			continue;
+		copy_maps(watch, event.parent, event.pid);
+		push(watch, &event);
+	}
 }
 
 static void on_exit_of(const struct record_task *record, uint64_t time_ns)
@@ -150,9 +167,14 @@ static void on_exec(const struct record_pid *record, uint64_t time_ns)
 {
 	const struct watch_event event = {WATCH_EXEC, (pid_t)record->pid, 0, time_ns};
 
-	for (struct watch *watch = watches; watch; watch = watch->next)
-		if (watch->everything || find(watch, event.pid))
+	for (struct watch *watch = watches; watch; watch = watch->next) {
+		struct watched *watched = watch->everything ? NULL : find(watch, event.pid);
+
+		if (watched)
+			module_table__free(&watched->maps);
+		if (watch->everything || watched)
 			push(watch, &event);
+	}
 }
 
 static bool seen_before(struct watch *watch, const struct record_map *record)
@@ -175,6 +197,24 @@ static bool is_known(const struct watch *watch, const struct record_map *record)
 	return false;
 }
 
+/* Those of the dynamic linker and of a program's plugins; not endless ones of a program that only maps. */
+static void keep_map(struct watched *watched, const struct record_map *record)
+{
+	const size_t room = record->header.size - sizeof(*record);
+	const struct module module = {
+		.start = record->address,
+		.end = record->address + record->length,
+		.offset = record->offset,
+		.device = makedev(record->major, record->minor),
+		.inode = record->inode,
+		.path = (char *)record->path,
+	};
+
+	if (watched->maps.count < MAX_MAPS && memchr(record->path, 0, room) && record->path[0] == '/' &&
+	    record->path[1] != '/')
+		module_table__add(&watched->maps, &module);
+}
+
 static void on_map(const struct record_map *record, uint64_t time_ns)
 {
 	struct watch_event event = {WATCH_MAP, (pid_t)record->pid, 0, time_ns};
@@ -190,6 +230,8 @@ static void on_map(const struct record_map *record, uint64_t time_ns)
 			push(watch, &event);
 			continue;
 		}
+		if (watched)
+			keep_map(watched, record);
 		if (watch->everything ? seen_before(watch, record) : !watched || watched->map_pending)
 			continue;
 		if (watched)
@@ -427,6 +469,8 @@ void watch__close(struct watch *watch)
 	}
 	pthread_mutex_unlock(&starting);
 	close(watch->fd);
+	for (size_t i = 0; i < watch->pid_count; i++)
+		module_table__free(&watch->pids[i].maps);
 	free(watch->pids);
 	free(watch->queue);
 	free(watch);
@@ -448,8 +492,21 @@ void watch__remove(struct watch *watch, pid_t pid)
 
 	pthread_mutex_lock(&lock);
 	watched = find(watch, pid);
-	if (watched)
+	if (watched) {
+		module_table__free(&watched->maps);
 		*watched = watch->pids[--watch->pid_count];
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void watch__take_maps(struct watch *watch, pid_t pid, struct module_table *into)
+{
+	struct watched *watched;
+
+	pthread_mutex_lock(&lock);
+	watched = find(watch, pid);
+	if (watched)
+		module_table__move(&watched->maps, into);
 	pthread_mutex_unlock(&lock);
 }
 

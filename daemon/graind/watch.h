@@ -7,6 +7,8 @@
 #ifndef GRAIND_WATCH_H
 #define GRAIND_WATCH_H
 
+#include "daemon/graind/modules.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -39,6 +41,12 @@ void watch__remove(struct watch *watch, pid_t pid);
 /* Of a watch of everything: whoever maps this file executable is told. Device and inode as in /proc/PID/maps.
  */
 void watch__know(struct watch *watch, uint64_t device, uint64_t inode);
+
+/*
+ * Adds what a watched process has mapped since it was watched, made or executed its program, and since the
+ * last such call: known even if the process is gone before anybody has looked at it.
+ */
+void watch__take_maps(struct watch *watch, pid_t pid, struct module_table *into);
 
 /* Readable when there may be events. */
 int watch__fd(const struct watch *watch);

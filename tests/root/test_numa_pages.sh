@@ -68,7 +68,7 @@ rights=-all,+bpf,+perfmon,+sys_ptrace,+dac_read_search,+setuid,+setgid,+chown
 start_with $rights
 install -m 755 "$program" "$T/first_touch"
 chmod 755 "$T"
-OMP_NUM_THREADS=2 setpriv --reuid=65534 --regid=65534 --clear-groups taskset -c 0 "$T/first_touch" 60000 >/dev/null &
+OMP_NUM_THREADS=2 setpriv --reuid=65534 --regid=65534 --clear-groups taskset -c 0 "$T/first_touch" 600000 >/dev/null &
 pid=$!
 PIDS+=("$pid")
 for _ in $(seq $((100 * slow))); do
