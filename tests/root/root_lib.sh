@@ -27,6 +27,17 @@ start_graind()
 	return 1
 }
 
+# With several nodes the kernel takes pages away now and then to see who uses them: faults that nobody asked for.
+# There are none until the test ends.
+no_numa_balancing()
+{
+	local knob=/proc/sys/kernel/numa_balancing before
+	before=$(cat $knob 2>/dev/null) || return 0
+	[ "$before" = 0 ] && return
+	echo 0 >$knob
+	trap "cleanup; echo $before >$knob" EXIT
+}
+
 # stop_graind [SIGNAL]: leaves its exit status in GRAIND_STATUS.
 stop_graind()
 {

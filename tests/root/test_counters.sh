@@ -73,8 +73,9 @@ else:
 PY
 }
 
+no_numa_balancing
 start_graind || exit 1
-for threads in 1 2 4; do
+for threads in $([ "${FEW:-}" ] && echo 1 4 || echo 1 2 4); do
 	pages "page faults, $threads threads" "$threads" "$B/tests/omp/pages"
 done
 pages "page faults, libomp" 2 "$B/tests/omp/pages.clang"
@@ -85,7 +86,7 @@ for cpu in $(seq 0 $last); do
 	taskset -c "$cpu" "$B/tests/root/programs/faulter" &
 	PIDS+=($!)
 done
-pages "page faults beside a neighbour on every CPU" 2 taskset -c 0-$last "$B/tests/omp/pages"
+[ "${FEW:-}" ] || pages "page faults beside a neighbour on every CPU" 2 taskset -c 0-$last "$B/tests/omp/pages"
 pages "page faults beside a neighbour, 4 threads" 4 taskset -c 0-$last "$B/tests/omp/pages"
 for pid in "${PIDS[@]}"; do [ "$pid" != "${GRAIND_PID:-}" ] && [ "$(cat /proc/"$pid"/comm)" = faulter ] && kill "$pid"; done
 

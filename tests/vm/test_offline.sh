@@ -10,8 +10,7 @@ if ! [ -w $CPUS/cpu5/online ]; then
 	not_ok "CPUs can be taken offline here" "no $CPUS/cpu5/online: is this a guest of guests.sh?"
 	exit 1
 fi
-# With several nodes the kernel takes pages away now and then to see who uses them: faults that nobody asked for.
-echo 0 >/proc/sys/kernel/numa_balancing
+no_numa_balancing
 is "eight CPUs" "$(cat $CPUS/online)" 0-7
 
 # come_and_go PID FILE: while it lives, CPUs 5 to 7 go and come; how often they did.
