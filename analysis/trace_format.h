@@ -137,6 +137,7 @@ struct trace_column_head {
  *   TEAM_STARTED, SECTIONS_BEGIN, SECTION_BEGIN    arg
  *   CHUNK_BEGIN    key, extra, or with TRACE_WORD_SHORT one word: key in its low half, extra - key above
  *   LOCK_WAIT      key, ticks that the wait took
+ *   COUNTERS       one to three values, with arg as TRACE_WORD_COUNTERS_*
  *   TRACE_WORD_TURN  as TRACE_WORD_SHORT: CHUNK_NEXT, and TRACE_WORD_TURN_TICKS() later CHUNK_BEGIN
  * A key of TASK_CREATE is (number of the stream's thread) << 40 | number of the task from 1.
  * There is no frame: begins and ends of a stream nest.
@@ -176,6 +177,14 @@ enum trace_word {
 
 /* In arg of TASK_CREATE: the key is that of a task that runs and hands over its own next part. */
 #define TRACE_WORD_KEYED (1u << 12)
+
+/*
+ * arg of TRACE_COUNTERS as a word: number of the first counter, how many values follow (1 to
+ * TRACE_COUNTERS_EACH), a bit for each of which a part is unknown.
+ */
+#define TRACE_WORD_COUNTERS_FIRST(arg) ((arg)&15)
+#define TRACE_WORD_COUNTERS_COUNT(arg) ((arg) >> 4 & 3)
+#define TRACE_WORD_COUNTERS_BLIND(arg) ((arg) >> 6 & 7)
 
 /* arg of TRACE_WORD_JOIN: the event that follows has TRACE_F_OUTSIDE */
 #define TRACE_WORD_OUTSIDE 1u

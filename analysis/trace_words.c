@@ -25,6 +25,8 @@ struct word_stream {
 	uint32_t rest_count;
 	uint32_t clock; /* of its latest event: the last reading that is not later, as far as there is one */
 	uint16_t cpu;
+	bool reads; /* something of `reading` belongs to its next event */
+	struct trace_record reading[(TRACE_READING_MAX + TRACE_COUNTERS_EACH - 1) / TRACE_COUNTERS_EACH];
 	bool outside; /* so is the thread at its next event, as it has told */
 };
 
@@ -96,6 +98,8 @@ static unsigned length_of(uint64_t word)
 		return arg & (TRACE_TASK_DETACH | TRACE_WORD_KEYED) ? 2 : 1;
 	case TRACE_TASK_BEGIN:
 		return arg ? 1 : 2;
+	case TRACE_COUNTERS:
+		return TRACE_WORD_COUNTERS_COUNT(arg) ? 1 + TRACE_WORD_COUNTERS_COUNT(arg) : 0;
 	case TRACE_CHUNK_BEGIN:
 		return arg & TRACE_WORD_SHORT ? 2 : 3;
 	case TRACE_TASK_CREATE_END:
@@ -303,6 +307,44 @@ static void interpret(const struct trace_words *w, struct word_stream *s, const 
 	}
 }
 
+/* Of the event that comes next. A first counter that no group begins with is nobody's. */
+static void keep_reading(struct word_stream *s, const uint64_t *word)
+{
+	uint32_t arg = TRACE_WORD_ARG(word[0]), first = TRACE_WORD_COUNTERS_FIRST(arg),
+		 count = TRACE_WORD_COUNTERS_COUNT(arg), group = first / TRACE_COUNTERS_EACH,
+		 absent = TRACE_COUNTERS_EACH == count ? 0 : 7u << count & 7;
+	struct trace_record *rec = &s->reading[group];
+
+	if (first % TRACE_COUNTERS_EACH || first >= TRACE_READING_MAX)
+		return;
+	*rec = (struct trace_record){
+		.kind = TRACE_COUNTERS,
+		.arg = first | (TRACE_WORD_COUNTERS_BLIND(arg) | absent) << 8,
+		.frame = word[1],
+		.key = count > 1 ? word[2] : 0,
+		.extra = count > 2 ? word[3] : 0,
+	};
+	s->reads = true;
+}
+
+/* In front of the event. */
+static void add_readings(struct trace_events *e, struct word_stream *s, const struct trace_record *event)
+{
+	for (size_t i = 0; i < sizeof(s->reading) / sizeof(s->reading[0]); i++) {
+		struct trace_record *rec = &s->reading[i];
+
+		if (!rec->kind)
+			continue;
+		rec->time_ns = event->time_ns;
+		rec->thread = event->thread;
+		rec->cpu = event->cpu;
+		rec->arg |= (uint32_t)event->kind << 16;
+		e->window[e->count++] = *rec;
+		rec->kind = 0;
+	}
+	s->reads = false;
+}
+
 /* One event, of which all words are there. */
 static int add(struct trace_words *w, struct word_stream *s, const uint64_t *word, uint32_t thread)
 {
@@ -322,6 +364,9 @@ static int add(struct trace_words *w, struct word_stream *s, const uint64_t *wor
 		return 0;
 	case TRACE_WORD_TIME:
 		s->ticks = word[1];
+		return 0;
+	case TRACE_COUNTERS:
+		keep_reading(s, word);
 		return 0;
 	case TRACE_WORD_LOST:
 		s->created = word[2];
@@ -349,6 +394,13 @@ static int add(struct trace_words *w, struct word_stream *s, const uint64_t *wor
 	else
 		interpret(w, s, word, rec);
 	rec->frame = frame_of(s, rec);
+	if (s->reads) {
+		const struct trace_record event = *rec;
+
+		add_readings(e, s, &event);
+		e->window[e->count] = event;
+		rec = &e->window[e->count];
+	}
 	e->count++;
 	e->stream->truth.events += kind != TRACE_LOST;
 	if (kind == TRACE_LOCK_WAIT)

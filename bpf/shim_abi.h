@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define SHIM_MAGIC 0x4d494853u /* "SHIM" */
-#define SHIM_VERSION 1
+#define SHIM_VERSION 2
 
 #define SHIM_SITE_BITS 13
 #define SHIM_SITES (1u << SHIM_SITE_BITS)
@@ -70,6 +70,7 @@ enum shim_kind {
 	SHIM_SINGLE_END = 34,
 	SHIM_LOCK_WAIT = 35, /* arg enum ring_lock; lock, ticks that the wait took */
 	SHIM_STATIC_SHARE = 36,
+	SHIM_COUNTERS = 39, /* arg SHIM_COUNTERS_ARG; values: what counters read at the thread's next event */
 	SHIM_CHUNK_TURN = 58, /* CHUNK_NEXT, and the CHUNK_BEGIN that it led to, in two words: see below */
 	SHIM_JOIN = 59,	      /* a thread has taken the ring; arg enum shim_start: its key's upper part */
 	SHIM_CPU = 60,	      /* the CPU that the thread runs on from here */
@@ -145,6 +146,32 @@ enum shim_enabled {
 	SHIM_PAUSES = 2, /* until the next window */
 };
 
+#define SHIM_COUNTERS_MAX 8
+#define SHIM_COUNTERS_EACH 3 /* in one SHIM_COUNTERS */
+
+/* The first counter's number, how many of them, and a bit for each of which a part is not known. */
+#define SHIM_COUNTERS_ARG(first, count, blind) ((first) | (count) << 4 | (blind) << 6)
+
+/* The numbers of enum ring_counter_source. */
+enum shim_counter_source {
+	SHIM_COUNTER_PERF = 0,
+	SHIM_COUNTER_CLOCK = 1,
+	SHIM_COUNTER_FAULTS = 2,
+	SHIM_COUNTER_MINOR_FAULTS = 3,
+	SHIM_COUNTER_MAJOR_FAULTS = 4,
+	SHIM_COUNTER_SWITCHES = 5,
+};
+
+/* An event that a counter is a sum of: perf_event_open(2). */
+struct shim_counter_event {
+	uint32_t counter, minus; /* minus: it is taken off */
+	uint32_t source;	 /* enum shim_counter_source */
+	uint32_t type;
+	uint64_t config, config1, config2;
+	uint32_t exclude; /* bits: user, kernel, hypervisor */
+	uint32_t reserved;
+};
+
 struct shim_header {
 	/* Written by graind before the process sees it. */
 	uint32_t magic, version;
@@ -153,6 +180,9 @@ struct shim_header {
 	uint32_t clock;	     /* enum shim_clock */
 	uint32_t lossless;   /* a producer whose ring is full waits */
 	uint64_t ticks_per_second;
+	uint32_t counters; /* that every event is told with; 0: none */
+	uint32_t counter_event_count;
+	struct shim_counter_event counter_events[SHIM_COUNTERS_MAX];
 	/* Written by graind while the process runs. */
 	uint32_t enabled; /* enum shim_enabled; the process may end it */
 	uint32_t beat;	  /* changes while graind drains */
@@ -164,6 +194,8 @@ struct shim_header {
 	uint64_t generations; /* threads that joined, in all */
 	uint32_t event_ticks; /* what writing 1024 events took the first thread; 0: not measured */
 	uint32_t reserved;
+	int32_t counter_errors[SHIM_COUNTERS_MAX]; /* errno: why it cannot be had; set before the first event
+						    */
 };
 
 enum shim_thread_state {
@@ -208,7 +240,8 @@ static inline uint64_t shim__bytes(uint32_t threads, uint32_t ring_words)
 struct shim_hello {
 	uint32_t magic, version;
 	uint32_t runtime;      /* enum shim_runtime */
-	uint32_t wants_probes; /* it cannot be recorded from inside: graind hangs up when probes are in it */
+	uint32_t wants_probes; /* it cannot be recorded from inside: graind sends a byte when probes are in it
+				*/
 };
 
 enum shim_runtime { SHIM_RUNTIME_LIBGOMP = 1, SHIM_RUNTIME_LIBOMP = 2 };

@@ -2,6 +2,7 @@
 /* From the loading of the library to a ring: the first event asks graind, which may say no. */
 #include "runtime-shim/attach.h"
 #include "runtime-shim/connect.h"
+#include "runtime-shim/counters.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -265,17 +266,19 @@ bool connect__open(unsigned which)
 	return state == SHIM_ON;
 }
 
-void connect__ask_for_probes(void)
+bool connect__ask_for_probes(void)
 {
 	const char *path = path_of_graind();
 	int fd = path && *path ? reach(path, 0) : -1;
+	bool done = false;
 	char nothing;
 
 	if (fd < 0)
-		return;
+		return false;
 	if (say_hello(fd, SHIM_RUNTIME_LIBOMP, true) == 0)
-		(void)!recv(fd, &nothing, sizeof(nothing), 0);
+		done = recv(fd, &nothing, sizeof(nothing), 0) == 1;
 	close(fd);
+	return done;
 }
 
 /* The child shares the parent's rings, which are not its own; it may get some. */
@@ -284,6 +287,7 @@ static void in_child(void)
 	if (shim_process.state == SHIM_OFF)
 		return;
 	shim_local = NULL;
+	counters__leave(true);
 	hang_up();
 	shim_process.state = SHIM_ASK;
 }

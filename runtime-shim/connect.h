@@ -9,8 +9,10 @@
 bool connect__is_wanted(void);
 /* Whether a runtime (enum shim_runtime) that asks now is recorded: graind has rings for the process. */
 bool connect__open(unsigned runtime);
-/* libomp cannot be recorded from inside here: returns when graind has probes in place, or does not want to.
+/*
+ * libomp cannot be recorded from inside here: returns when graind has probes in place; false: it does not
+ * want to, or has no job for this process yet.
  */
-void connect__ask_for_probes(void);
+bool connect__ask_for_probes(void);
 
 #endif

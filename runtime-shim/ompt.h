@@ -132,6 +132,9 @@ extern const void *ompt_runtime;
  */
 int ompt__come_late(const void *base);
 
+/* The libomp at `base` is called for the first time: probes come before that call, if it needs them. */
+void ompt__meet(const void *base);
+
 /* Its function, or NULL. */
 extern ompt_get_task_info ompt_task_info;
 

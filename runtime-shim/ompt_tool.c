@@ -170,11 +170,25 @@ static bool has_other_tool(const void *base)
 	       (next && base && base_of(next) != base);
 }
 
-/* Once is enough. */
+/* Once is enough, if somebody was there: a program that is run has a job when its own code begins. */
 static void ask_for_probes(void)
 {
-	if (!__atomic_exchange_n(&asked_for_probes, true, __ATOMIC_RELAXED))
-		connect__ask_for_probes();
+	if (!__atomic_exchange_n(&asked_for_probes, true, __ATOMIC_RELAXED) && !connect__ask_for_probes())
+		__atomic_store_n(&asked_for_probes, false, __ATOMIC_RELAXED);
+}
+
+/* Whether a libomp that is not recorded from inside is to be probed: of one without a tool nothing else
+ * tells. */
+static bool needs_probes(const void *base)
+{
+	return has_other_tool(base) || (base && is_for_gnu_code(base));
+}
+
+void ompt__meet(const void *base)
+{
+	if (getenv(SHIM_SOCKET_VARIABLE) && connect__is_wanted() &&
+	    !__atomic_load_n(&ompt_runtime, __ATOMIC_RELAXED) && needs_probes(base))
+		ask_for_probes();
 }
 
 /* What is known of a libomp that is loaded with the program: in time for the first region. */
@@ -185,7 +199,7 @@ static __attribute__((constructor)) void load(void)
 	if (!getenv(SHIM_SOCKET_VARIABLE))
 		return;
 	base = base_of(dlsym(RTLD_NEXT, "__kmpc_fork_call"));
-	if (has_other_tool(base) || (base && is_for_gnu_code(base)))
+	if (needs_probes(base))
 		ask_for_probes();
 }
 

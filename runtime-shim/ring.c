@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "runtime-shim/counters.h"
 #include "runtime-shim/ring.h"
 
 #include <errno.h>
@@ -12,6 +13,8 @@
 #define SILENCE_SECONDS 3
 /* Of a ring that is written for the first time, so much gets memory at a time. */
 #define MAP_WORDS 8192u
+/* Of JOIN, TIME, CPU two words each, LOST three, COUNTERS one and the values. */
+#define TOLD_FIRST (9 + SHIM_COUNTERS_MAX + (SHIM_COUNTERS_MAX + SHIM_COUNTERS_EACH - 1) / SHIM_COUNTERS_EACH)
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -63,8 +66,13 @@ static void measure_cost(const struct shim_local *local)
 		trial.head = 0;
 		trial.limit = UINT64_MAX;
 		trial.ticks = before = shim__ticks();
-		for (int i = 0; i < 1024; i++)
+		for (int i = 0; i < 1024; i++) {
+			struct shim_readings readings;
+
+			if (UNLIKELY(local->header->counters))
+				counters__read(local->header, &readings);
 			SHIM_EVENT(&trial, SHIM_TASK_END, 0, 0);
+		}
 		took = shim__ticks() - before;
 	}
 	/* The process may have moved in between. */
@@ -128,6 +136,8 @@ struct shim_local *shim__join(void)
 		__atomic_store_n(&thread_at(header, number)->state, SHIM_ENDED, __ATOMIC_RELEASE);
 		return NULL;
 	}
+	/* They may be those of an earlier session. */
+	counters__leave(false);
 	local = &locals[number];
 	*local = (struct shim_local){
 		.header = header,
@@ -158,6 +168,7 @@ void shim__leave(void)
 	if (!local)
 		return;
 	shim_local = NULL;
+	counters__leave(false);
 	if (local->control)
 		__atomic_store_n(&local->control->state, SHIM_ENDED, __ATOMIC_RELEASE);
 }
@@ -170,13 +181,17 @@ static void map_ahead(struct shim_local *local, unsigned words)
 {
 	uint64_t end = (uint64_t)local->mapped * MAP_WORDS, size = local->mask + 1;
 	int error = errno;
+	uint64_t faults;
 
 	if (end >= size)
 		return;
 	if (local->head + words > end) {
+		faults = local->header->counters ? counters__faults() : 0;
 		madvise(local->words + end,
 			(size - end < MAP_WORDS ? size - end : MAP_WORDS) * sizeof(*local->words),
 			MADV_POPULATE_WRITE);
+		if (local->header->counters)
+			counters__own_faults(faults);
 		errno = error;
 		local->mapped++;
 		end += MAP_WORDS;
@@ -236,6 +251,24 @@ static enum shim_start start_of(const struct shim_local *local)
 		       : SHIM_START_UNKNOWN;
 }
 
+/* And for the next event, too: it is not written at once. */
+static void tell_counters(struct shim_local *local)
+{
+	uint32_t count = local->header->counters;
+	struct shim_readings readings;
+
+	counters__read(local->header, &readings);
+	for (uint32_t first = 0; first < count && first < SHIM_COUNTERS_MAX; first += SHIM_COUNTERS_EACH) {
+		uint32_t n = count - first < SHIM_COUNTERS_EACH ? count - first : SHIM_COUNTERS_EACH;
+
+		put(local, SHIM_WORD(SHIM_COUNTERS, 0,
+				     SHIM_COUNTERS_ARG(first, n, readings.blind >> first & ((1u << n) - 1))));
+		for (uint32_t i = 0; i < n && first + i < SHIM_COUNTERS_MAX; i++)
+			put(local, readings.value[first + i]);
+	}
+	local->limit = 0;
+}
+
 uint64_t shim__make_room(struct shim_local *local)
 {
 	uint64_t ticks;
@@ -244,7 +277,7 @@ uint64_t shim__make_room(struct shim_local *local)
 	if (UNLIKELY(local->held_at))
 		write_held(local);
 	/* What is told first, and the event. */
-	if (!wait_for_room(local, 9 + SHIM_WORDS_MAX)) {
+	if (!wait_for_room(local, TOLD_FIRST + SHIM_WORDS_MAX)) {
 		local->lost++;
 		__atomic_store_n(&local->control->lost, local->lost, __ATOMIC_RELAXED);
 		__atomic_store_n(&local->control->missed, local->control->missed + 1, __ATOMIC_RELAXED);
@@ -274,6 +307,8 @@ uint64_t shim__make_room(struct shim_local *local)
 		put(local, (uint64_t)(uint32_t)cpu);
 		local->cpu = cpu;
 	}
+	if (UNLIKELY(local->header->counters))
+		tell_counters(local);
 	return ticks;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "runtime-shim/ompt.h"
 #include "runtime-shim/runtimes.h"
 
 #include <dlfcn.h>
@@ -111,6 +112,8 @@ static void get_to_know(struct runtime *runtime, const Dl_info *info)
 	runtime->recorded = runtime->ask[RUNTIME_THREAD_NUMBER] && runtime->ask[RUNTIME_LEVEL] &&
 			    !(fork_call && dladdr(fork_call, &its) && its.dli_fbase == info->dli_fbase);
 	close_handle(handle);
+	if (fork_call && !runtime->recorded)
+		ompt__meet(runtime->base);
 }
 
 static const struct runtime *runtime_of(const void *function)

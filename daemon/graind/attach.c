@@ -97,7 +97,7 @@ int attach__open(bool several, const struct job *job, struct attachment *out, st
 					  .method = CAPTURE_AUTO,
 					  .scheduler = !job->samples_only,
 					  .whole_processes = job->fast,
-					  .counters = job->counters,
+					  .counters = job->fast ? NULL : job->counters,
 					  .sample_hz = job->sample_hz,
 					  .memory_event = job->memory_event};
 	struct uprobes_error err = {.text = ""};

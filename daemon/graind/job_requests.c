@@ -174,9 +174,8 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 		error = failure__set(failure, 400,
 				     "\"memory_event\" (--memory-event) goes with sample_hz "
 				     "(--sample), and with tasks");
-	else if (request->fast && (request->samples_only || !request->pid || request->counters))
-		error = failure__set(failure, 400,
-				     "\"fast\":true goes with a pid, with tasks and without counters");
+	else if (request->fast && (request->samples_only || !request->pid))
+		error = failure__set(failure, 400, "\"fast\":true goes with a pid and with tasks");
 	else if (request->ceiling_percent && (!request->pid || request->samples_only))
 		error = failure__set(failure, 400, "\"ceiling_percent\" goes with a pid and with tasks");
 	else if (request->lossless && !request->fast)

@@ -198,6 +198,11 @@ static int tell_counters(struct recorder *recorder, const struct counter_set *se
 	return error;
 }
 
+void recorder__counters(struct recorder *recorder, const struct counter_set *set)
+{
+	keep_error(recorder, tell_counters(recorder, set));
+}
+
 void recorder__share(struct recorder *recorder, size_t counter, double share)
 {
 	if (share < 1)

@@ -36,6 +36,10 @@ struct recorder_capture {
 /* Tells of the process and the capture; before the first event. */
 int recorder__begin(struct recorder *recorder, const struct recorder_capture *capture);
 
+/* Those of a process that reads them by itself, before the first words; of a capture they are told at the
+ * begin. */
+void recorder__counters(struct recorder *recorder, const struct counter_set *set);
+
 /* Another runtime was loaded later: what recorder_capture.runtime would be now. */
 void recorder__runtime(struct recorder *recorder, const char *runtime);
 

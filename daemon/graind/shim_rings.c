@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/shim_rings.h"
+#include "daemon/graind/shim_counters.h"
 #include "bpf/shim_abi.h"
 #include "daemon/common/pass_fd.h"
 
@@ -53,7 +54,8 @@ _Static_assert((int)SHIM_TASKLOOP_BEGIN == (int)TRACE_TASKLOOP_BEGIN &&
 		       (int)SHIM_SECTION_BEGIN == (int)TRACE_SECTION_BEGIN &&
 		       (int)SHIM_SECTIONS_END == (int)TRACE_SECTIONS_END &&
 		       (int)SHIM_LOCK_WAIT == (int)TRACE_LOCK_WAIT &&
-		       (int)SHIM_STATIC_SHARE == (int)TRACE_STATIC_SHARE,
+		       (int)SHIM_STATIC_SHARE == (int)TRACE_STATIC_SHARE &&
+		       (int)SHIM_COUNTERS == (int)TRACE_COUNTERS,
 	       "kinds of loops and locks");
 _Static_assert((int)SHIM_JOIN == (int)TRACE_WORD_JOIN && (int)SHIM_CPU == (int)TRACE_WORD_CPU &&
 		       (int)SHIM_LOST == (int)TRACE_WORD_LOST && (int)SHIM_TIME == (int)TRACE_WORD_TIME &&
@@ -65,6 +67,11 @@ _Static_assert((int)SHIM_JOIN == (int)TRACE_WORD_JOIN && (int)SHIM_CPU == (int)T
 _Static_assert(TRACE_WORD_KIND(PROBE_WORD) == SHIM_TASK_BEGIN && TRACE_WORD_SITE(PROBE_WORD) == 5 &&
 		       TRACE_WORD_ARG(PROBE_WORD) == 7 && TRACE_WORD_KEY(3, 4) == SHIM_TASK_KEY(3, 4),
 	       "layout of a word");
+_Static_assert(SHIM_COUNTERS_MAX == TRACE_READING_MAX && SHIM_COUNTERS_EACH == TRACE_COUNTERS_EACH &&
+		       TRACE_WORD_COUNTERS_FIRST(SHIM_COUNTERS_ARG(6, 2, 3)) == 6 &&
+		       TRACE_WORD_COUNTERS_COUNT(SHIM_COUNTERS_ARG(6, 2, 3)) == 2 &&
+		       TRACE_WORD_COUNTERS_BLIND(SHIM_COUNTERS_ARG(6, 2, 3)) == 3,
+	       "arg of COUNTERS");
 #define PROBE_TURN SHIM_TURN(SHIM_CHUNK_EXCLUSIVE, (1u << SHIM_TURN_TICK_BITS) - 2)
 _Static_assert(TRACE_WORD_KIND(PROBE_TURN) == SHIM_CHUNK_TURN && TRACE_WORD_TICKS(PROBE_TURN) == 0 &&
 		       TRACE_WORD_TURN_EXCLUSIVE(PROBE_TURN) &&
@@ -91,7 +98,8 @@ struct shim_rings {
 	bool use_counter;
 	bool disabled, stopped; /* by us; by the process before */
 	double ticks_per_second;
-	uint64_t ticks, ns; /* of both clocks, when they were read last */
+	uint64_t ticks, ns;	     /* of both clocks, when they were read last */
+	struct counter_set counters; /* until they are told */
 	struct ring rings[THREADS];
 	uint64_t sites[SHIM_SITES]; /* those that are in the trace */
 	uint64_t words[TAKE_WORDS];
@@ -212,7 +220,7 @@ static int hand_over(const struct shim_rings *rings, int memory)
 }
 
 /* The header, with how fast its clock goes. */
-static void start_clocks(struct shim_rings *rings, bool lossless, bool pauses)
+static void start_clocks(struct shim_rings *rings, const struct shim_rings_opts *opts)
 {
 	const struct timespec while_ticking = {.tv_nsec = 1000000};
 	uint64_t ticks = 0, ns = 0;
@@ -228,13 +236,13 @@ static void start_clocks(struct shim_rings *rings, bool lossless, bool pauses)
 		.threads = THREADS,
 		.ring_words = RING_WORDS,
 		.clock = rings->use_counter ? SHIM_CLOCK_COUNTER : SHIM_CLOCK_MONOTONIC,
-		.lossless = lossless,
+		.lossless = opts->lossless,
 		.ticks_per_second = (uint64_t)rings->ticks_per_second,
-		.enabled = pauses ? SHIM_PAUSES : SHIM_RECORDS,
+		.enabled = opts->pauses ? SHIM_PAUSES : SHIM_RECORDS,
 	};
 }
 
-int shim_rings__new(pid_t pid, int connection, bool lossless, bool pauses, struct shim_rings **out)
+int shim_rings__new(pid_t pid, int connection, const struct shim_rings_opts *opts, struct shim_rings **out)
 {
 	struct shim_rings *rings = calloc(1, sizeof(*rings));
 	int memory = -1, error;
@@ -250,7 +258,11 @@ int shim_rings__new(pid_t pid, int connection, bool lossless, bool pauses, struc
 		shim_rings__free(rings);
 		return error;
 	}
-	start_clocks(rings, lossless, pauses);
+	start_clocks(rings, opts);
+	if (opts->counters) {
+		rings->counters = *opts->counters;
+		shim_counters__ask(rings->header, &rings->counters);
+	}
 	error = hand_over(rings, memory);
 	close(memory);
 	if (error) {
@@ -466,6 +478,11 @@ long shim_rings__drain(struct shim_rings *rings, struct recorder *recorder)
 	read_clocks_after(rings);
 	head.ticks[1] = rings->ticks;
 	head.ns[1] = rings->ns;
+	if (fullest && rings->counters.counter_count) {
+		shim_counters__answer(rings->header, &rings->counters);
+		recorder__counters(recorder, &rings->counters);
+		rings->counters.counter_count = 0;
+	}
 	/* What words name was in the table before they were in the ring. */
 	take_sites(rings, recorder);
 	for (uint32_t i = 0; i < claimed; i++) {

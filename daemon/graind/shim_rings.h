@@ -18,7 +18,11 @@ struct shim_rings;
  * `lossless`: a thread whose ring is full waits until it is drained. `pauses`: nothing is written before
  * shim_rings__resume().
  */
-int shim_rings__new(pid_t pid, int connection, bool lossless, bool pauses, struct shim_rings **out);
+struct shim_rings_opts {
+	bool lossless, pauses;
+	const struct counter_set *counters; /* that the process reads at each event; NULL: none. Copied */
+};
+int shim_rings__new(pid_t pid, int connection, const struct shim_rings_opts *opts, struct shim_rings **out);
 /*
  * Between windows the process writes nothing, but for calls that had begun; what is there still can be
  * drained. One that has ended its recording by itself does not begin it again.

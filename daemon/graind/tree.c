@@ -3,6 +3,7 @@
 #include "daemon/graind/log.h"
 #include "daemon/graind/optout.h"
 #include "daemon/graind/policy.h"
+#include "daemon/graind/shim_counters.h"
 #include "daemon/graind/shim_server.h"
 
 #include <errno.h>
@@ -249,6 +250,15 @@ static void tell_maps(struct tree *tree, const struct target *target)
 	module_table__free(&maps);
 }
 
+/* Probes are in it after all, for which no counters were opened. */
+static void tell_no_counters(struct recorder *recorder, const struct counter_set *asked)
+{
+	struct counter_set none = *asked;
+
+	shim_counters__none(&none, "this process is recorded by probes: ask for counters without --fast");
+	recorder__counters(recorder, &none);
+}
+
 bool tree__begin(struct tree *tree, struct target *target, struct failure *failure)
 {
 	const struct member_start start = {
@@ -271,6 +281,8 @@ bool tree__begin(struct tree *tree, struct target *target, struct failure *failu
 	if (member__begin(target->member, &start, tree->capture, failure) != 0)
 		return false;
 	tell_maps(tree, target);
+	if (tree->fast && !target->by_itself && tree->counters)
+		tell_no_counters(target->member->recorder, tree->counters);
 	windows__enter(&tree->windows, target->member->job);
 	if (tree->fast && !target->by_itself)
 		member__note(target->member,
@@ -524,6 +536,7 @@ int tree__open(struct tree *tree, struct job *job, struct failure *failure)
 	tree->fast = job->fast;
 	tree->attached = !job->at_start;
 	tree->lossless = job->lossless;
+	tree->counters = job->counters;
 	tree->max_bytes = job->max_bytes;
 	if (tree->fast)
 		shim_server__open();

@@ -52,11 +52,12 @@ struct tree {
 	uid_t uid; /* whose processes are followed; root: everybody's */
 	struct capture *capture;
 	double ns_per_event;
-	bool samples_only;   /* no runtime is looked for: every process that is sampled gets a job */
-	bool fast;	     /* nor where libgrainshim is: its processes come to shim_server by themselves */
-	uint64_t max_bytes;  /* of each job's files, by request; 0: none was given */
-	bool lossless;	     /* and wait when their rings are full */
-	bool attached;	     /* to a process that was running */
+	bool samples_only;  /* no runtime is looked for: every process that is sampled gets a job */
+	bool fast;	    /* nor where libgrainshim is: its processes come to shim_server by themselves */
+	uint64_t max_bytes; /* of each job's files, by request; 0: none was given */
+	bool lossless;	    /* and wait when their rings are full */
+	const struct counter_set *counters; /* that processes which come by themselves read; NULL: none */
+	bool attached;			    /* to a process that was running */
 	uint64_t fullest;    /* words in the fullest of those rings when they were emptied last */
 	struct watch *watch; /* NULL: the kernel does not tell, mappings are looked at now and then */
 	struct runtime_file files[TREE_MAX_FILES];

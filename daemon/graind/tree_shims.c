@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* It waits: probes are in its libomp before it does anything with it. */
@@ -20,6 +21,7 @@ static void probe(struct tree *tree, struct target *target, int connection)
 			  failure.text);
 	/* It gets its job when it is looked at once more. */
 	target->look = true;
+	send(connection, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 	close(connection);
 }
 
@@ -32,8 +34,13 @@ static bool welcome(struct tree *tree, struct target *target, int connection)
 	target->by_itself = true;
 	/* It waits: until it has the rings, what must be known of it can be read. */
 	if ((target->member && target->member->recorder) || tree__begin(tree, target, &failure)) {
-		error = shim_rings__new(target->pid, connection, tree->lossless,
-					windows__pauses(&tree->windows), &target->member->shim);
+		const struct shim_rings_opts opts = {
+			.lossless = tree->lossless,
+			.pauses = windows__pauses(&tree->windows),
+			.counters = tree->counters,
+		};
+
+		error = shim_rings__new(target->pid, connection, &opts, &target->member->shim);
 		if (!error)
 			return true;
 		failure__set(&failure, 503, "%s: %s",

@@ -142,6 +142,12 @@ static void check_counts(const struct shim_rings *rings)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char text[] = "@capture source=shim late=0\n";
+	const struct counter_set counters = {
+		.counter_count = 2,
+		.event_count = 1,
+		.counters = {{.name = "page-faults"}, {.name = "cycles", .absent = "there are none"}},
+		.events[0].term.source = RING_COUNTER_FAULTS,
+	};
 	struct shim_header *header;
 	struct shim_rings *rings;
 	uint64_t most, all, how;
@@ -155,7 +161,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				   sizeof(text) - 1, f.sequence++);
 	MUST(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
 	how = bytes(1);
-	MUST(shim_rings__new(getpid(), ends[0], how & 1, how & 2, &rings) == 0);
+	MUST(shim_rings__new(getpid(), ends[0],
+			     &(struct shim_rings_opts){.lossless = how & 1,
+						       .pauses = how & 2,
+						       .counters = how & 4 ? &counters : NULL},
+			     &rings) == 0);
 	header = take_over(ends[1]);
 	while (f.at < f.end && drains < DRAINS_MAX) {
 		if (bytes(1) & 15) {

@@ -85,6 +85,8 @@ static void put_event(uint32_t kind)
 		count = arg & 0x1fff ? 0 : 1;
 	else if (kind == TRACE_CHUNK_BEGIN)
 		count = arg & TRACE_WORD_SHORT ? 1 : 2;
+	else if (kind == TRACE_COUNTERS)
+		count = TRACE_WORD_COUNTERS_COUNT(arg);
 	for (unsigned i = 0; i < count; i++)
 		put_word(number());
 }

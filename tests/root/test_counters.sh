@@ -7,12 +7,14 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/root_lib.sh"
 
+how=() # options of run: --fast, and the program reads its counters by itself
+
 # profile NAME COUNTERS COMMAND...: leaves its output, summary and grains in $T/NAME.*
 profile()
 {
 	local name=$1 counters=$2 job
 	shift 2
-	if ! "$GRAINCTL" run --counters "$counters" -- "$@" >"$T/$name.out" 2>"$T/$name.err"; then
+	if ! "$GRAINCTL" run "${how[@]}" --counters "$counters" -- "$@" >"$T/$name.out" 2>"$T/$name.err"; then
 		not_ok "$name: runs" "$(tail -3 "$T/$name.err")"
 		return 1
 	fi
@@ -99,6 +101,43 @@ for names in page-faults,page-faults '' 'a b' $'\xff' page-faults,cycles,instruc
 	is "--counters '$names': refused" "$?" 2
 	is "--counters '$names': one line" "$(wc -l <"$T/bad.err")" 1
 done
+# From inside: the same numbers, of what the kernel tells a thread of itself.
+how=(--fast)
+for threads in $([ "${FEW:-}" ] && echo 4 || echo 1 2 4); do
+	pages "from inside, $threads threads" "$threads" "$B/tests/omp/pages"
+done
+pages "from inside, libomp" 2 "$B/tests/omp/pages.clang"
+if profile "from inside, more" page-faults,minor-faults,major-faults,context-switches,task-clock,cpu-migrations,cycles "$B/tests/omp/pages" 10 2; then
+	is "from inside: minor and major faults are all faults" \
+		"$(json '[sum(c["sum"] for c in d["counters"] if c["name"] in n) for n in (("page-faults",), ("minor-faults", "major-faults"))]' <"$T/from inside, more.summary")" "[180, 180]"
+	is "from inside: what cannot be had has its reason" \
+		"$(json '[(c["name"], "--fast" in c["why"]) for c in d["counters"] if c["name"] == "cpu-migrations"]' <"$T/from inside, more.summary")" "[('cpu-migrations', True)]"
+	is "from inside: hardware is counted, or has its reason" \
+		"$(json '[c["available"] or len(c["why"]) > 10 for c in d["counters"] if c["name"] == "cycles"]' <"$T/from inside, more.summary")" "[True]"
+fi
+# Of a program that runs: what its threads touch between two readings is what they touch.
+OMP_NUM_THREADS=2 "$B/tests/root/programs/held_now" plain >/dev/null &
+running=$!
+PIDS+=("$running")
+for ((i = 0; i < 100; i++)); do grep -q libgomp "/proc/$running/maps" && break; sleep 0.05; done
+job=$("$GRAINCTL" attach --fast --counters page-faults,task-clock "$running" 2>"$T/err" | sed -n 's/^job //p')
+sleep 0.5
+"$GRAINCTL" detach "$job"
+is "from inside, attached: counted" "$("$GRAINCTL" summary "$job" --json | json \
+	'[(c["name"], c["available"], c["unknown"] <= d["grains"]["incomplete"], c["grains"] > 10) for c in d["counters"]], d["conservation"]["violations"]')" \
+	"([('page-faults', True, True, True), ('task-clock', True, True, True)], 0)"
+kill "$running"
+# Another user's right to perf events is not graind's.
+chmod 755 "$T"
+install -m 755 "$B/tests/omp/pages" "$T/pages"
+setpriv --reuid=65534 --regid=65534 --clear-groups "$GRAINCTL" run --fast --counters page-faults,cpu-clock -- "$T/pages" 10 2 >/dev/null 2>"$T/err"
+is "from inside, an ordinary user: the page faults" \
+	"$("$GRAINCTL" summary "$(sed -n 's/^job //p' "$T/err" | tail -1)" --json | json '[c["sum"] for c in d["counters"] if c["name"] == "page-faults"]')" "[180]"
+# A libomp that has no tool is probed: nothing is counted in it.
+if OMP_TOOL=disabled profile "probed after all" page-faults "$B/tests/omp/pages.clang" 10 2; then
+	is "probed after all: why there are none" "$(json '"without --fast" in d["counters"][0]["why"]' <"$T/probed after all.summary")" True
+fi
+how=()
 # What this machine's processor does not count is absent with the reason; the rest is there.
 if profile "hardware" cycles,page-faults,PAPI_TOT_INS "$B/tests/omp/pages" 10 2; then
 	is "page-faults are there all the same" "$(json '[c["name"] for c in d["counters"] if c["available"] and c["name"] == "page-faults"]' <"$T/hardware.summary")" "['page-faults']"

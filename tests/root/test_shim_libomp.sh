@@ -56,6 +56,10 @@ recorded "another tool" uprobes env "OMP_TOOL_LIBRARIES=$B/tests/tools/libompt_t
 check "another tool: it is told everything, too" test "$(grep -c ' create ' "$T/truth")" -ge "$(json 'd["tasks"]' <"$T/out")"
 says_why "another tool"
 recorded "tools are forbidden" uprobes env OMP_TOOL=disabled "$fib" 20 8
+# The program itself is what is run: its libraries' constructors come before there is a job.
+OMP_TOOL=disabled recorded "tools are forbidden, by whoever runs it" uprobes "$fib" 20 8
+LD_LIBRARY_PATH=$T/gnu recorded "GCC's code on libomp, run by itself" uprobes "$B/tests/omp/fib" 20 8
+OMP_TOOL_LIBRARIES=$B/tests/tools/libompt_truth.so GRAIN_OMPT_TRUTH=$T/truth recorded "another tool, by whoever runs it" uprobes "$fib" 20 8
 says_why "tools are forbidden"
 # The library is lost on the way.
 "$GRAINCTL" run --fast -- env -u LD_PRELOAD "$fib" 24 16 >"$T/out" 2>"$T/err"

@@ -12,12 +12,15 @@
 
 static char trace_path[] = "/tmp/graind-unit-words.XXXXXX";
 static struct grain_error err;
+static unsigned counters; /* that the trace has */
 
 static struct trace_writer *create(void)
 {
 	struct trace_writer *w = create_at(AT_FDCWD, trace_path);
 
 	trace_writer__text(w, "@capture source=shim late=0");
+	for (unsigned i = 0; i < counters; i++)
+		trace_writer__textf(w, "@counter %u name=counter-%u", i, i);
 	return w;
 }
 
@@ -117,6 +120,52 @@ static const uint64_t plain_loop[] =
 	     SHORT(3, 6), WORD(TRACE_CHUNK_NEXT, 0, 0, 60),
 	     WORD(TRACE_CHUNK_BEGIN, 0, TRACE_WORD_SHORT, 1000), SHORT(6, 8));
 static const uint64_t turned_loop[] = LOOP(TURN(1, 40, 100), SHORT(3, 6), TURN(0, 1000, 60), SHORT(6, 8));
+
+#define READING(first, count, blind) WORD(TRACE_COUNTERS, 0, (first) | (count) << 4 | (blind) << 6, 0)
+
+/* What four counters read at its next event: one is not known, one line is of the event after. */
+static void readings_come_back(void)
+{
+	static const uint64_t words[] = {
+		WORD(TRACE_WORD_JOIN, 0, 0, 0),
+		UINT64_C(3) << 32 | 100,
+		READING(0, 3, 2),
+		5,
+		6,
+		7,
+		READING(3, 1, 0),
+		8,
+		WORD(TRACE_WORD_TIME, 0, 0, 0),
+		2000,
+		WORD(TRACE_REGION_BEGIN, 9, 0, 0),
+		TRACE_REGION_OUTERMOST,
+		0x401000,
+		WORD(TRACE_MEMBER_BEGIN, 9, 0, 20),
+		64,
+		0,
+		READING(0, 3, 0),
+		15,
+		16,
+		17,
+		READING(1, 1, 0),
+		99,
+		WORD(TRACE_WAIT_BEGIN, 0, TRACE_WAIT_REGION_END, 20),
+		WORD(TRACE_WAIT_END, 0, TRACE_WAIT_REGION_END, 20),
+		WORD(TRACE_REGION_END, 0, 0, 20),
+	};
+	static const char log[] = "1000 100 0 thread-begin c0=5 c2=7 c3=8\n"
+				  "1000 100 0 region-begin region=0 src=0 threads=1 c0=5 c2=7 c3=8\n"
+				  "1010 100 0 member-begin region=0 num=0\n"
+				  "1020 100 0 wait-begin kind=barrier-implicit c0=15 c1=16 c2=17\n"
+				  "1030 100 0 wait-end kind=barrier-implicit\n"
+				  "1030 100 0 member-end region=0 num=0\n"
+				  "1040 100 0 region-end region=0\n"
+				  "1040 100 0 thread-end\n";
+
+	counters = 4;
+	comes_back("readings of counters", words, COUNT(words), log);
+	counters = 0;
+}
 
 static void turns_come_back(void)
 {
@@ -271,6 +320,7 @@ static void noise_is_survived(void)
 int main(void)
 {
 	static const uint64_t unknown[] = {WORD(62, 0, 0, 0)}, fine[] = {WORD(TRACE_TASK_END, 0, 0, 0)},
+			      nothing[] = {READING(0, 0, 0)},
 			      far[] = {WORD(TRACE_WORD_TIME, 0, 0, 0), UINT64_C(3) << 62,
 				       WORD(TRACE_TASK_END, 0, 0, 0)};
 
@@ -278,10 +328,12 @@ int main(void)
 		return 1;
 	word_ticks_per_ns = 2;
 	comes_back("a region", program, COUNT(program), expected);
+	readings_come_back();
 	turns_come_back();
 	loss_is_said();
 	start_is_told();
 	refused("an unknown kind", unknown, 1, 2000, 3000, "unknown kind 62");
+	refused("a reading of no counters", nothing, 1, 2000, 3000, "unknown kind 39");
 	refused("a clock that goes back", fine, 1, 1000, 1500, "words that do not fit");
 	refused("a time beyond all clocks", far, 3, 2000, 3000, "no clock shows");
 	noise_is_survived();
