@@ -162,6 +162,7 @@ static bool begin_creation(struct shim_local *local, const struct kmpc_task *tas
 {
 	struct alone_head *head = alone__head_of(task);
 	uint32_t site = shim__site(caller, SHIM_SITE_TASK);
+	bool told;
 
 	kmpc__settle(local);
 	if (!head)
@@ -171,11 +172,11 @@ static bool begin_creation(struct shim_local *local, const struct kmpc_task *tas
 		return true;
 	}
 	/* The running task hands its next part to the runtime, which may run and free it at once. */
-	if (!head->key || head->session != local->session)
-		return false;
-	SHIM_EVENT1(local, SHIM_TASK_CREATE, site, SHIM_TASK_KEYED, head->key);
+	told = head->key && head->session == local->session;
+	if (told)
+		SHIM_EVENT1(local, SHIM_TASK_CREATE, site, SHIM_TASK_KEYED, head->key);
 	HAND_OVER(head);
-	return true;
+	return told;
 }
 
 #define CREATE(name)                                                                                         \
@@ -252,6 +253,8 @@ static void alone___kmpc_omp_task_complete_if0(struct kmpc_location *loc, int32_
 		SHIM_EVENT(local, SHIM_TASK_END, 0, 0);
 		SHIM_EVENT(local, SHIM_TASK_CREATE_END, 0, 0);
 	}
+	if (head)
+		HAND_OVER(head);
 	real___kmpc_omp_task_complete_if0(loc, thread, task);
 }
 

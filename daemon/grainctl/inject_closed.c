@@ -147,6 +147,11 @@ static int find_signal_return(struct inject_target *target, const struct inject_
 	return 0;
 }
 
+static bool is_other_allocator(const struct inject_symbols *symbols)
+{
+	return inject_symbols__find(symbols, "malloc") && !inject_symbols__find(symbols, "__libc_start_main");
+}
+
 int inject_closed__c_library(struct inject_target *target, const struct inject_mappings *mappings,
 			     size_t first, const struct inject_symbols *symbols)
 {
@@ -160,7 +165,8 @@ int inject_closed__c_library(struct inject_target *target, const struct inject_m
 		if (symbol)
 			error = inject_ranges__add(&target->closed, at, at + symbol->st_size);
 	}
-	for (size_t i = 1; i < symbols->count && !error; i++)
+	/* A sanitizer's library stands before the C library, with locks and records of its own in all of it. */
+	for (size_t i = 1; i < symbols->count && !error && !is_other_allocator(symbols); i++)
 		if (is_function(&symbols->all[i])) {
 			uint64_t at = symbols->base + symbols->all[i].st_value;
 
