@@ -231,6 +231,9 @@ $(B)/tests/unit/test_mpi_rank: $(B)/daemon/graind/mpi_rank.o
 $(B)/tests/unit/test_deliver_name: $(B)/daemon/graind/deliver_name.o
 $(B)/tests/unit/test_ceiling: $(B)/daemon/graind/ceiling.o
 $(B)/tests/unit/test_live: $(B)/daemon/graind/live.o
+$(B)/tests/unit/test_backlog: $(B)/daemon/graind/backlog.o
+$(B)/tests/unit/test_reservoir: $(addprefix $(B)/daemon/graind/,reservoir.o urgency.o)
+$(B)/tests/unit/test_scouts: $(addprefix $(B)/daemon/graind/,scouts.o urgency.o)
 $(B)/tests/unit/test_trace_part: $(B)/daemon/graind/trace_part.o
 $(B)/tests/unit/test_inject_unwind: $(addprefix $(B)/daemon/grainctl/,inject_unwind.o inject_cfi.o inject_memory.o)
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/librender.a $(B)/libanalysis.a
@@ -431,7 +434,7 @@ bench-analysis:
 # The planner on mutated files, for MINUTES of CPU time; what is found lands in build/fuzz.
 MINUTES := 10
 # All of uprobes but what attaches or symbolizes.
-PLANNER_SOURCES := $(filter-out %/calibrate.c %/capture.c %/probe_links.c %/ring_memory.c %/sampling.c %/detach_gate.c %/symbolize.c %/demangle.c %/debug_functions.c, \
+PLANNER_SOURCES := $(filter-out %/calibrate.c %/capture.c %/probe_links.c %/ring_memory.c %/ring_reader.c %/sampling.c %/detach_gate.c %/symbolize.c %/demangle.c %/debug_functions.c, \
 	$(wildcard uprobes/*.c))
 $(B)/fuzz/fuzz_plan: tests/fuzz/fuzz_plan.c $(PLANNER_SOURCES)
 	$(say) FUZZ $@

@@ -52,7 +52,7 @@ int access(struct bpf_perf_event_data *ctx)
 	if (!ctl || !address || (__s64)address < 0 || !sample__wanted(id))
 		return 0;
 	if (!access__may() || !ring__put(ctl, cpu, id, &record))
-		__sync_fetch_and_add(&ctl->loss[RING_LOSS_ACCESS], 1);
+		ring__lose(id, RING_LOSS_ACCESS);
 	return 0;
 }
 

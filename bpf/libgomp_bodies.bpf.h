@@ -157,15 +157,6 @@ static __noinline void bodies__created(struct pt_regs *ctx, __u64 id, struct rin
 	bpf_map_delete_elem(&gomp_calls, &key);
 }
 
-static __noinline void bodies__count_unknown(void)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct ring_ctl *ctl = bpf_map_lookup_elem(&ring_ctl, &cpu);
-
-	if (ctl)
-		__sync_fetch_and_add(&ctl->loss[RING_LOSS_BODY], 1);
-}
-
 /* The task whose body begins: undeferred when GOMP_task or GOMP_taskloop itself calls it. */
 static __always_inline void bodies__task(struct pt_regs *ctx, __u64 id, const struct body_process *process,
 					 struct ring_record *record)
@@ -211,7 +202,7 @@ static __always_inline void bodies__enter(struct pt_regs *ctx, __u64 id, __u64 c
 	if (!body || !process || body->kind == RING_BODY_OTHER) {
 		record->kind = RING_NONE;
 		if (!body)
-			bodies__count_unknown();
+			ring__lose(id, RING_LOSS_BODY);
 		return;
 	}
 	if (body->kind == RING_BODY_MEMBER) {

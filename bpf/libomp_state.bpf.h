@@ -47,14 +47,9 @@ static __noinline struct libomp_thread *libomp__thread(void)
 {
 	struct libomp_thread *thread = bpf_task_storage_get(&libomp_threads, bpf_get_current_task_btf(), 0,
 							    BPF_LOCAL_STORAGE_GET_F_CREATE);
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct ring_ctl *ctl;
 
-	if (!thread) {
-		ctl = bpf_map_lookup_elem(&ring_ctl, &cpu);
-		if (ctl)
-			__sync_fetch_and_add(&ctl->loss[RING_LOSS_STORAGE], 1);
-	}
+	if (!thread)
+		ring__lose(ids__current(), RING_LOSS_STORAGE);
 	return thread;
 }
 

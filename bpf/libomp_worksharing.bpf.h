@@ -32,15 +32,6 @@ struct {
 	__type(value, struct libomp_call);
 } libomp_calls SEC(".maps");
 
-static __noinline void libomp_count_storage(void)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct ring_ctl *ctl = bpf_map_lookup_elem(&ring_ctl, &cpu);
-
-	if (ctl)
-		__sync_fetch_and_add(&ctl->loss[RING_LOSS_STORAGE], 1);
-}
-
 /* NULL only when there is no memory: then counted, and what depends on it is not recorded. */
 static __always_inline struct libomp_call *libomp_call(void)
 {
@@ -48,7 +39,7 @@ static __always_inline struct libomp_call *libomp_call(void)
 							BPF_LOCAL_STORAGE_GET_F_CREATE);
 
 	if (!call)
-		libomp_count_storage();
+		ring__lose(ids__current(), RING_LOSS_STORAGE);
 	return call;
 }
 

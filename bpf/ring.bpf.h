@@ -107,6 +107,36 @@ static __always_inline bool is_refused(__u32 tgid)
 	return refusing && bpf_map_lookup_elem(&refused, &tgid);
 }
 
+/* What was lost of each thread group. The daemon takes out those that it has no more use for. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, struct ring_losses);
+} losses_of SEC(".maps");
+
+static const struct ring_losses no_losses;
+
+/* `id` as that of ids__current(). */
+static __noinline void ring__lose(__u64 id, __u32 cause)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), tgid = id >> 32;
+	struct ring_ctl *ctl = bpf_map_lookup_elem(&ring_ctl, &cpu);
+	struct ring_losses *losses = bpf_map_lookup_elem(&losses_of, &tgid);
+
+	if (!ctl || cause >= RING_LOSS_MAX)
+		return;
+	if (!losses) {
+		bpf_map_update_elem(&losses_of, &tgid, &no_losses, BPF_NOEXIST);
+		losses = bpf_map_lookup_elem(&losses_of, &tgid);
+	}
+	__sync_fetch_and_add(&ctl->loss[cause], 1);
+	if (losses)
+		__sync_fetch_and_add(&losses->loss[cause], 1);
+	else
+		__sync_fetch_and_add(&ctl->loss[RING_LOSS_NOBODYS], 1);
+}
+
 /* What one event says besides when and where. */
 struct ring_record {
 	__u64 frame, key, site, extra;
@@ -155,15 +185,13 @@ static __always_inline bool ring__put(struct ring_ctl *ctl, __u32 cpu, __u64 id,
 	return true;
 }
 
-static __noinline void ring__count_lost(struct ring_ctl *ctl, struct thread_state *state)
+static __noinline void ring__count_lost(__u64 id, struct thread_state *state)
 {
-	if (!ctl)
-		return;
-	__sync_fetch_and_add(&ctl->loss[RING_LOSS_FULL], 1);
+	ring__lose(id, RING_LOSS_FULL);
 	if (state)
 		state->lost++;
 	else
-		__sync_fetch_and_add(&ctl->loss[RING_LOSS_STORAGE], 1);
+		ring__lose(id, RING_LOSS_STORAGE);
 	any_lost = 1;
 }
 
@@ -190,7 +218,7 @@ static __always_inline void ring__emit_of(struct thread_state *state, __u64 id,
 	if (any_lost)
 		ring__report_lost(ctl, cpu, id, state);
 	if (!ring__put(ctl, cpu, id, record))
-		ring__count_lost(ctl, state);
+		ring__count_lost(id, state);
 }
 
 /* A hit that leaves no event. */
@@ -282,7 +310,7 @@ static __always_inline void ring__emit(__u64 id, const struct ring_record *recor
 			ring__put_counters(state, id, record->kind, (__u32)blind);
 	}
 	if (!ring__put(ctl, cpu, id, record))
-		ring__count_lost(ctl, thread_state(true));
+		ring__count_lost(id, thread_state(true));
 }
 
 #endif

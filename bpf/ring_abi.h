@@ -245,7 +245,7 @@ struct ring_event {
 	RING_U32 seq; /* written last */
 };
 
-/* Causes by which an event may fail to be recorded, counted per CPU. */
+/* Causes by which an event may fail to be recorded, counted per CPU, and by thread group. */
 enum ring_loss {
 	RING_LOSS_FULL = 0,    /* no free slot */
 	RING_LOSS_FAULT = 1,   /* recorded, but a user page could not be read */
@@ -253,7 +253,13 @@ enum ring_loss {
 	RING_LOSS_BODY = 3,    /* a body began of whose construct nothing was seen before */
 	RING_LOSS_SAMPLE = 4,  /* no free slot for a sample or the rest of its stack */
 	RING_LOSS_ACCESS = 5,  /* no free slot for an access, or more of them than a CPU may have */
-	RING_LOSS_MAX = 6
+	RING_LOSS_NOBODYS = 6, /* any of these, once more, where there was no room to say whose it is */
+	RING_LOSS_MAX = 7
+};
+
+/* The same of one thread group; but for RING_LOSS_FAULT. */
+struct ring_losses {
+	RING_U64 loss[RING_LOSS_MAX];
 };
 
 struct ring_ctl {
@@ -262,7 +268,7 @@ struct ring_ctl {
 	RING_U32 node;	     /* index into node_slots; the daemon's, set once */
 	RING_U32 first_slot; /* in that map */
 	RING_U64 passed;     /* hits that are no events: they cost, too */
-	RING_U64 pad_producer[7];
+	RING_U64 pad_producer[6];
 	RING_U64 tail; /* consumer */
 	RING_U64 pad_consumer[15];
 };

@@ -77,7 +77,7 @@ int sample(struct bpf_perf_event_data *ctx)
 		};
 
 		if (!ring__put(ctl, cpu, id, &record)) {
-			__sync_fetch_and_add(&ctl->loss[RING_LOSS_SAMPLE], 1);
+			ring__lose(id, RING_LOSS_SAMPLE);
 			return 0;
 		}
 	}

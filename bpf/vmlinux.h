@@ -40,6 +40,7 @@ enum {
 };
 
 enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
+enum { BPF_NOEXIST = 1 };
 enum { BPF_F_USER_STACK = 1 << 8 };
 
 struct bpf_perf_event_value {

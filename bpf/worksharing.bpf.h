@@ -40,15 +40,6 @@ struct {
 /* More than any of these functions has on the stack below its return address. */
 #define CALL_FRAME_MAX 1024
 
-static __noinline void libgomp_count_storage(void)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct ring_ctl *ctl = bpf_map_lookup_elem(&ring_ctl, &cpu);
-
-	if (ctl)
-		__sync_fetch_and_add(&ctl->loss[RING_LOSS_STORAGE], 1);
-}
-
 /* NULL only when there is no memory: then counted, and what depends on it is not recorded. */
 static __always_inline struct libgomp_call *libgomp_call(void)
 {
@@ -56,7 +47,7 @@ static __always_inline struct libgomp_call *libgomp_call(void)
 							 BPF_LOCAL_STORAGE_GET_F_CREATE);
 
 	if (!call)
-		libgomp_count_storage();
+		ring__lose(ids__current(), RING_LOSS_STORAGE);
 	return call;
 }
 

@@ -2,7 +2,7 @@
 #include "uprobes/capture.h"
 #include "uprobes/pid_namespace.h"
 #include "uprobes/probe_links.h"
-#include "uprobes/ring_memory.h"
+#include "uprobes/ring_reader.h"
 #include "uprobes/sampling.h"
 
 #include "bpf/openmp.skel.h"
@@ -33,10 +33,7 @@ struct capture {
 	bool memory_asked;
 	struct sampling *accesses; /* NULL: addresses are not sampled */
 	char accesses_absent[256]; /* why */
-	unsigned cpus;
-	uint32_t slots;
-	struct ring_memory *rings;
-	uint64_t overwritten;
+	struct ring_reader reader;
 };
 
 /* What libbpf says last, for the one line that the caller gets. */
@@ -60,7 +57,7 @@ void capture__free(struct capture *capture)
 	probe_links__free(capture->links);
 	sampling__stop(capture->sampling);
 	sampling__stop(capture->accesses);
-	ring_memory__free(capture->rings);
+	ring_memory__free(capture->reader.rings);
 	openmp_bpf__destroy(capture->skeleton);
 	counter_fds__free(capture->counter_fds);
 	free(capture);
@@ -119,7 +116,7 @@ static void describe_counters(struct capture *capture)
 	skeleton->rodata->counter_count = counters_to_be_had(set);
 	skeleton->rodata->counter_event_count = (uint32_t)set->event_count;
 	skeleton->rodata->counter_perf_count = (uint32_t)set->perf_count;
-	skeleton->rodata->counter_cpus = capture->cpus;
+	skeleton->rodata->counter_cpus = capture->reader.cpus;
 	for (size_t i = 0; i < set->event_count; i++)
 		skeleton->rodata->counter_terms[i] = set->events[i].term;
 }
@@ -129,8 +126,9 @@ static int give_counters(struct capture *capture)
 	const struct bpf_map *map = capture->skeleton->maps.counter_events;
 	int r = 0;
 
-	for (uint32_t key = 0; !r && key < capture->counters.perf_count * capture->cpus; key++) {
-		int fd = counter_fds__get(capture->counter_fds, key / capture->cpus, key % capture->cpus);
+	for (uint32_t key = 0; !r && key < capture->counters.perf_count * capture->reader.cpus; key++) {
+		int fd = counter_fds__get(capture->counter_fds, key / capture->reader.cpus,
+					  key % capture->reader.cpus);
 
 		if (fd >= 0)
 			r = bpf_map__update_elem(map, &key, sizeof(key), &fd, sizeof(fd), BPF_ANY);
@@ -172,9 +170,9 @@ static int load_programs(struct capture *capture, struct uprobes_error *err)
 	}
 	bpf_map__set_autocreate(skeleton->maps.refused, skeleton->rodata->refusing);
 	bpf_program__set_autoload(skeleton->progs.process_exec, skeleton->rodata->refusing);
-	if ((r = ring_memory__prepare(capture->rings, skeleton)) ||
+	if ((r = ring_memory__prepare(capture->reader.rings, skeleton)) ||
 	    (r = bpf_map__set_max_entries(skeleton->maps.counter_events,
-					  events ? (uint32_t)events * capture->cpus : 1)) ||
+					  events ? (uint32_t)events * capture->reader.cpus : 1)) ||
 	    (r = openmp_bpf__load(skeleton)) || (r = give_counters(capture)))
 		return explain_load(err, r);
 	return 0;
@@ -204,7 +202,7 @@ static int load(struct capture *capture, struct uprobes_error *err)
 {
 	int r = load_programs(capture, err);
 
-	if (r && ring_memory__join(capture->rings)) {
+	if (r && ring_memory__join(capture->reader.rings)) {
 		unload(capture);
 		r = load_programs(capture, err);
 	}
@@ -255,7 +253,7 @@ static void start_sampling(struct capture *capture)
 	struct uprobes_error why;
 
 	if (capture->sample_hz && sampling__start(capture->skeleton->progs.sample, capture->sample_hz,
-						  capture->cpus, &capture->sampling, &why))
+						  capture->reader.cpus, &capture->sampling, &why))
 		snprintf(capture->sampling_absent, sizeof(capture->sampling_absent), "%.*s",
 			 (int)sizeof(capture->sampling_absent) - 1, why.text);
 	if (!capture->memory_asked)
@@ -264,7 +262,7 @@ static void start_sampling(struct capture *capture)
 		snprintf(capture->accesses_absent, sizeof(capture->accesses_absent), "%s",
 			 capture->memory_event.absent);
 	else if (sampling__start_memory(capture->skeleton->progs.access, &capture->memory_event,
-					capture->sample_hz, capture->cpus, &capture->accesses, &why))
+					capture->sample_hz, capture->reader.cpus, &capture->accesses, &why))
 		snprintf(capture->accesses_absent, sizeof(capture->accesses_absent), "%.*s",
 			 (int)sizeof(capture->accesses_absent) - 1, why.text);
 }
@@ -316,12 +314,14 @@ int capture__open(const struct capture_opts *opts, struct capture **out, struct 
 	if (!opts->scheduler)
 		snprintf(capture->scheduler_absent, sizeof(capture->scheduler_absent),
 			 "it was not asked for");
-	capture->cpus = cpus > 0 ? (unsigned)cpus : 1;
-	capture->slots = opts->slots_per_cpu ? opts->slots_per_cpu : DEFAULT_SLOTS_PER_CPU;
-	while (capture->slots > MIN_SLOTS_PER_CPU &&
-	       (uint64_t)capture->slots * capture->cpus * sizeof(struct ring_event) > MAX_RING_BYTES)
-		capture->slots /= 2;
-	if (capture->slots < MIN_SLOTS_PER_CPU || capture->slots & (capture->slots - 1)) {
+	capture->reader.cpus = cpus > 0 ? (unsigned)cpus : 1;
+	capture->reader.slots = opts->slots_per_cpu ? opts->slots_per_cpu : DEFAULT_SLOTS_PER_CPU;
+	while (capture->reader.slots > MIN_SLOTS_PER_CPU &&
+	       (uint64_t)capture->reader.slots * capture->reader.cpus * sizeof(struct ring_event) >
+		       MAX_RING_BYTES)
+		capture->reader.slots /= 2;
+	if (capture->reader.slots < MIN_SLOTS_PER_CPU ||
+	    capture->reader.slots & (capture->reader.slots - 1)) {
 		snprintf(err->text, sizeof(err->text), "slots per CPU must be a power of two of at least %u",
 			 MIN_SLOTS_PER_CPU);
 		r = -EINVAL;
@@ -332,16 +332,16 @@ int capture__open(const struct capture_opts *opts, struct capture **out, struct 
 	if (capture->scheduler_absent[0])
 		drop_counters(capture);
 	if (capture->counters.event_count &&
-	    (r = counter_fds__open(&capture->counters, capture->cpus, &capture->counter_fds)))
+	    (r = counter_fds__open(&capture->counters, capture->reader.cpus, &capture->counter_fds)))
 		goto out;
-	if ((r = ring_memory__new(capture->cpus, capture->slots, &capture->rings)) ||
+	if ((r = ring_memory__new(capture->reader.cpus, capture->reader.slots, &capture->reader.rings)) ||
 	    (r = probe_links__new(!opts->several && !opts->pid, &capture->links)) ||
 	    (r = choose_method(capture, opts->method, err)) || (r = follow_scheduler(capture, err)))
 		goto out;
-	r = ring_memory__map(capture->rings, capture->skeleton);
+	r = ring_memory__map(capture->reader.rings, capture->skeleton);
 	if (r) {
 		snprintf(err->text, sizeof(err->text), "cannot map the event rings (%zu MiB): %s",
-			 ring_memory__bytes(capture->rings) >> 20, strerror(-r));
+			 ring_memory__bytes(capture->reader.rings) >> 20, strerror(-r));
 		goto out;
 	}
 	follow_programs(capture);
@@ -410,6 +410,7 @@ void capture__refuse_process(struct capture *capture, pid_t pid)
 	if (capture->skeleton->links.process_exec)
 		bpf_map__update_elem(capture->skeleton->maps.refused, &key, sizeof(key), &value,
 				     sizeof(value), BPF_ANY);
+	capture__forget_losses(capture, pid);
 }
 
 void capture__accept_process(struct capture *capture, pid_t pid)
@@ -432,6 +433,7 @@ void capture__drop_process(struct capture *capture, pid_t pid)
 	if (capture->skeleton->rodata->filtered || capture->sample_hz)
 		bpf_map__delete_elem(capture->skeleton->maps.targets, &key, sizeof(key), 0);
 	probe_links__drop_process(capture->links, pid);
+	capture__forget_losses(capture, pid);
 }
 
 bool capture__can_pause(const struct capture *capture)
@@ -451,7 +453,8 @@ int capture__resume(struct capture *capture, struct uprobes_error *err)
 
 uint64_t capture__passed(const struct capture *capture, unsigned cpu)
 {
-	const struct ring_ctl *ctl = cpu < capture->cpus ? ring_memory__ctl(capture->rings, cpu) : NULL;
+	const struct ring_ctl *ctl =
+		cpu < capture->reader.cpus ? ring_memory__ctl(capture->reader.rings, cpu) : NULL;
 
 	return ctl ? __atomic_load_n(&ctl->passed, __ATOMIC_RELAXED) : 0;
 }
@@ -520,78 +523,34 @@ double capture__counter_share(const struct capture *capture, size_t counter)
 	return least;
 }
 
-/* One CPU's ring; the number of events handed over, or the callback's non-zero result. */
-static long poll_cpu(struct capture *capture, unsigned cpu, capture_events_fn on_events, void *ctx)
-{
-	struct ring_ctl *ctl = ring_memory__ctl(capture->rings, cpu);
-	const struct ring_event *ring = ring_memory__ring(capture->rings, cpu);
-	uint64_t head = __atomic_load_n(&ctl->head, __ATOMIC_ACQUIRE), position = ctl->tail;
-	uint32_t mask = capture->slots - 1;
-	long handed = 0;
-
-	while (position < head) {
-		uint64_t first = position;
-		uint32_t seq = 0;
-		int r;
-
-		while (position < head && (position & mask) >= (first & mask)) {
-			seq = __atomic_load_n(&ring[position & mask].seq, __ATOMIC_ACQUIRE);
-			if (seq != (uint32_t)position + 1)
-				break;
-			position++;
-		}
-		if (position > first) {
-			r = on_events(ctx, cpu, &ring[first & mask], position - first);
-			if (r)
-				return r;
-			handed += (long)(position - first);
-		} else if ((int32_t)(seq - (uint32_t)position - 1) > 0) {
-			capture->overwritten++;
-			position++;
-		} else {
-			break;
-		}
-		__atomic_store_n(&ctl->tail, position, __ATOMIC_RELEASE);
-	}
-	return handed;
-}
-
 long capture__poll(struct capture *capture, capture_events_fn on_events, void *ctx)
 {
-	long total = 0;
-
-	for (unsigned cpu = 0; cpu < capture->cpus; cpu++) {
-		long n = poll_cpu(capture, cpu, on_events, ctx);
-
-		if (n < 0)
-			return n;
-		ring_memory__count(capture->rings, cpu, (uint64_t)n);
-		total += n;
-	}
-	return total;
+	return ring_reader__poll(&capture->reader, on_events, ctx);
 }
 
 int capture__ring_node(const struct capture *capture, unsigned cpu)
 {
-	return ring_memory__node(capture->rings, cpu);
+	return ring_memory__node(capture->reader.rings, cpu);
 }
 
 int capture__busiest_node(struct capture *capture)
 {
-	return ring_memory__busiest_node(capture->rings);
+	return ring_memory__busiest_node(capture->reader.rings);
 }
 
 void capture__losses(const struct capture *capture, struct capture_losses *out)
 {
-	*out = (struct capture_losses){.overwritten = capture->overwritten};
-	for (unsigned cpu = 0; cpu < capture->cpus; cpu++) {
-		const struct ring_ctl *ctl = ring_memory__ctl(capture->rings, cpu);
+	ring_reader__losses(&capture->reader, out);
+}
 
-		out->ring_full += __atomic_load_n(&ctl->loss[RING_LOSS_FULL], __ATOMIC_RELAXED);
-		out->read_faults += __atomic_load_n(&ctl->loss[RING_LOSS_FAULT], __ATOMIC_RELAXED);
-		out->storage += __atomic_load_n(&ctl->loss[RING_LOSS_STORAGE], __ATOMIC_RELAXED);
-		out->bodies += __atomic_load_n(&ctl->loss[RING_LOSS_BODY], __ATOMIC_RELAXED);
-		out->samples += __atomic_load_n(&ctl->loss[RING_LOSS_SAMPLE], __ATOMIC_RELAXED);
-		out->accesses += __atomic_load_n(&ctl->loss[RING_LOSS_ACCESS], __ATOMIC_RELAXED);
-	}
+void capture__losses_of(const struct capture *capture, pid_t pid, struct capture_losses *out)
+{
+	ring_reader__losses_of(&capture->reader, capture->skeleton->maps.losses_of, pid, out);
+}
+
+void capture__forget_losses(struct capture *capture, pid_t pid)
+{
+	const uint32_t key = (uint32_t)pid;
+
+	bpf_map__delete_elem(capture->skeleton->maps.losses_of, &key, sizeof(key), 0);
 }

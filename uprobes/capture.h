@@ -131,5 +131,11 @@ struct capture_losses {
 	uint64_t ring_full, read_faults, storage, overwritten, bodies, samples, accesses; /* enum ring_loss */
 };
 void capture__losses(const struct capture *capture, struct capture_losses *out);
+/*
+ * Those of one process; with them those of which nobody knows whose they are. Nothing is known any more of a
+ * process that was dropped, refused or forgotten.
+ */
+void capture__losses_of(const struct capture *capture, pid_t pid, struct capture_losses *out);
+void capture__forget_losses(struct capture *capture, pid_t pid);
 
 #endif

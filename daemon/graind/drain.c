@@ -23,23 +23,6 @@ static uint64_t exe_inode(pid_t pid)
 	return stat(path, &st) == 0 ? st.st_ino : 0;
 }
 
-void drain__set_urgent(bool urgent)
-{
-	const struct sched_param param = {.sched_priority = urgent ? 1 : 0};
-
-	sched_setscheduler(0, urgent ? SCHED_RR | SCHED_RESET_ON_FORK : SCHED_OTHER, &param);
-}
-
-void drain__make_lock(pthread_mutex_t *lock)
-{
-	pthread_mutexattr_t attributes;
-
-	pthread_mutexattr_init(&attributes);
-	pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
-	pthread_mutex_init(lock, &attributes);
-	pthread_mutexattr_destroy(&attributes);
-}
-
 void drain_home__look(struct drain_home *home, struct capture *capture)
 {
 	uint64_t now = job__now_ns();
@@ -119,25 +102,35 @@ static void show(struct job_view *view, const void *ctx)
 					 (view->threads ? view->threads : 1);
 }
 
-void drain_pace__show(struct drain_pace *pace, const struct recorder *recorder, const struct capture *capture,
-		      const struct capture_losses *before)
+/* Without `wait` not if that means waiting. */
+static void show_counts(struct drain_pace *pace, const struct recorder *recorder,
+			const struct capture *capture, const struct capture_losses *before, bool wait)
 {
 	struct recorder_loss losses[DRAIN_CAUSES];
 	struct shown shown = {.counts = recorder__counts(recorder), .start_ns = pace->start_ns};
-	size_t causes = drain__losses(capture, before, shown.counts, losses);
-	uint64_t since;
+	size_t causes = drain__losses(capture, pace->job->process.pid, before, shown.counts, losses);
+	uint64_t elapsed;
 
 	shown.lost = shown.counts->lost_reported + shown.counts->inside.lost + recorder__dropped(recorder);
 	for (size_t i = 0; i < causes; i++)
 		shown.lost += losses[i].count;
 	shown.now_ns = job__now_ns();
-	since = shown.now_ns - pace->shown_ns;
+	elapsed = shown.now_ns - pace->shown_ns;
 	shown.events_per_s =
-		since ? (double)(shown.counts->events - pace->shown_events) * 1e9 / (double)since : 0;
+		elapsed ? (double)(shown.counts->events - pace->shown_events) * 1e9 / (double)elapsed : 0;
+	recorder__live(recorder, &shown.live);
+	if (wait)
+		job__change(pace->job, show, &shown);
+	else if (!job__try_change(pace->job, show, &shown))
+		return;
 	pace->shown_ns = shown.now_ns;
 	pace->shown_events = shown.counts->events;
-	recorder__live(recorder, &shown.live);
-	job__change(pace->job, show, &shown);
+}
+
+void drain_pace__show(struct drain_pace *pace, const struct recorder *recorder, const struct capture *capture,
+		      const struct capture_losses *before)
+{
+	show_counts(pace, recorder, capture, before, true);
 }
 
 void drain_pace__tick(struct drain_pace *pace, struct recorder *recorder, const struct capture *capture,
@@ -152,7 +145,7 @@ void drain_pace__tick(struct drain_pace *pace, struct recorder *recorder, const 
 		look_at_program(pace);
 	}
 	if (now - pace->shown_ns >= SHOW_NS)
-		drain_pace__show(pace, recorder, capture, before);
+		show_counts(pace, recorder, capture, before, false);
 	if (got >= BUSY_EVENTS)
 		pace->nap_ns = SHORT_NAP_NS;
 	else if (pace->nap_ns < LONG_NAP_NS)
@@ -160,20 +153,34 @@ void drain_pace__tick(struct drain_pace *pace, struct recorder *recorder, const 
 	*nap = (struct timespec){.tv_nsec = (long)pace->nap_ns};
 }
 
-size_t drain__losses(const struct capture *capture, const struct capture_losses *before,
+/* What was forgotten since is not counted again. */
+static uint64_t since(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+size_t drain__losses(const struct capture *capture, pid_t pid, const struct capture_losses *before,
 		     const struct ring_counts *counts, struct recorder_loss losses[DRAIN_CAUSES])
 {
 	struct capture_losses lost;
-	uint64_t full;
 
 	if (!capture)
 		return 0;
-	capture__losses(capture, &lost);
-	full = lost.ring_full - before->ring_full;
-	losses[0] = (struct recorder_loss){"ring-full",
-					   full > counts->lost_reported ? full - counts->lost_reported : 0};
+	capture__losses_of(capture, pid, &lost);
+	losses[0] = (struct recorder_loss){"ring-full", since(since(lost.ring_full, before->ring_full),
+							      counts->lost_reported)};
 	losses[1] = (struct recorder_loss){"ring-overwritten", lost.overwritten - before->overwritten};
-	losses[2] = (struct recorder_loss){"thread-state", lost.storage - before->storage};
-	losses[3] = (struct recorder_loss){"unknown-bodies", lost.bodies - before->bodies};
+	losses[2] = (struct recorder_loss){"thread-state", since(lost.storage, before->storage)};
+	losses[3] = (struct recorder_loss){"unknown-bodies", since(lost.bodies, before->bodies)};
 	return DRAIN_CAUSES;
+}
+
+void drain__tell_lost_samples(const struct capture *capture, pid_t pid, const struct capture_losses *before,
+			      struct recorder *recorder)
+{
+	struct capture_losses lost;
+
+	capture__losses_of(capture, pid, &lost);
+	recorder__lost_samples(recorder, since(lost.samples, before->samples),
+			       since(lost.accesses, before->accesses));
 }

@@ -6,7 +6,6 @@
 #include "daemon/graind/job.h"
 #include "uprobes/capture.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <time.h>
 
@@ -34,16 +33,6 @@ void drain_pace__show(struct drain_pace *pace, const struct recorder *recorder, 
 		      const struct capture_losses *before);
 
 /*
- * For the calling thread: while all CPUs are busy with what is observed, the
- * rings must still be emptied in time. Where that is not permitted, what is
- * lost is counted.
- */
-void drain__set_urgent(bool urgent);
-
-/* A lock that such a thread takes, too: who holds it is as urgent meanwhile as who waits for it. */
-void drain__make_lock(pthread_mutex_t *lock);
-
-/*
  * Keeps the calling thread, as far as it may choose, on the NUMA node that most of the events come from,
  * whose memory they are in. Begin with {.node = -1}, then after each poll; looks once a second.
  */
@@ -58,11 +47,13 @@ void drain_home__look(struct drain_home *home, struct capture *capture);
 #define DRAIN_CAUSES 4
 
 /*
- * Events that the capture lost since `before` and that no event in the trace
- * tells of. Of a capture of several processes nobody knows whose they are: each
- * is told of all. In sessions capture is NULL and there are none.
+ * Events of the process that the capture lost since `before` and that no event in the trace tells of. What
+ * was overwritten is told to all. NULL: none are known.
  */
-size_t drain__losses(const struct capture *capture, const struct capture_losses *before,
+size_t drain__losses(const struct capture *capture, pid_t pid, const struct capture_losses *before,
 		     const struct ring_counts *counts, struct recorder_loss losses[DRAIN_CAUSES]);
+/* The same of samples; before the end of the record. */
+void drain__tell_lost_samples(const struct capture *capture, pid_t pid, const struct capture_losses *before,
+			      struct recorder *recorder);
 
 #endif

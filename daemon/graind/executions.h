@@ -23,7 +23,9 @@ struct executions {
 
 /* The one just noted, to be filled in further; it stays until others take its place. */
 struct execution *executions__add(struct executions *executions, pid_t pid, uint64_t time_ns);
-/* The process' latest, NULL if there is none. */
-const struct execution *executions__find(const struct executions *executions, pid_t pid);
+/* The process' latest until that time, NULL if there is none. */
+const struct execution *executions__find(const struct executions *executions, pid_t pid, uint64_t until_ns);
+/* The program that it executed at that time comes from this job's. */
+void executions__inherit(struct executions *executions, pid_t pid, uint64_t time_ns, uint64_t parent_job);
 
 #endif

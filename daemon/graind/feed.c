@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/feed.h"
-#include "daemon/graind/drain.h"
+#include "daemon/graind/urgency.h"
 #include "daemon/graind/worker.h"
 
 #include "daemon/common/pass_fd.h"
@@ -160,7 +160,7 @@ int feed__new(uid_t uid, gid_t gid, struct feed **out)
 		return -ENOMEM;
 	feed->uid = uid;
 	feed->gid = gid;
-	drain__make_lock(&feed->lock);
+	urgency__make_lock(&feed->lock);
 	pthread_cond_init(&feed->more, NULL);
 	error = -pthread_create(&feed->thread, NULL, run, feed);
 	if (error) {

@@ -76,6 +76,8 @@ void job__free(struct job *job);
 
 /* Changes the view under the lock and, when the state changes, job.json and whoever waits. */
 void job__change(struct job *job, job_change_fn change, const void *ctx);
+/* Changes what does not end its state, unless that means waiting; whether it did. */
+bool job__try_change(struct job *job, job_change_fn change, const void *ctx);
 void job__set_state(struct job *job, enum job_state state);
 
 enum job_reason job__wanted_stop(struct job *job);

@@ -3,6 +3,7 @@
 #include "daemon/common/job_store.h"
 #include "daemon/graind/deliver.h"
 #include "daemon/graind/job.h"
+#include "daemon/graind/urgency.h"
 #include "daemon/graind/worker.h"
 
 #include <errno.h>
@@ -105,6 +106,7 @@ void job__conclude(struct job *job, bool with_summary, int trace_error)
 	struct conclusion conclusion;
 	char why[400] = "";
 	json_t *summary = NULL;
+	enum urgency before;
 
 	if (with_summary)
 		summary = summarize(job, why);
@@ -116,5 +118,7 @@ void job__conclude(struct job *job, bool with_summary, int trace_error)
 	job__retire(job, show_conclusion, &conclusion);
 	json_decref(summary);
 	/* A large summary's room is not kept. */
+	before = urgency__raise(URGENCY_SCOUT);
 	malloc_trim(0);
+	urgency__set(before);
 }

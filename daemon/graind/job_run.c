@@ -4,6 +4,7 @@
 #include "daemon/graind/kernel_symbols.h"
 #include "daemon/graind/log.h"
 #include "daemon/graind/tree.h"
+#include "daemon/graind/urgency.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -245,9 +246,9 @@ void *job_run__thread(void *argument)
 		tree__close(&run->tree);
 		job__refuse(job, &failure);
 	} else {
-		drain__set_urgent(true);
+		urgency__set(URGENCY_DRAIN);
 		end_recording(run, record(run));
-		drain__set_urgent(false);
+		urgency__set(URGENCY_NONE);
 		tree__close(&run->tree);
 	}
 	if (sampled)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/graind/drain.h"
 #include "daemon/graind/job.h"
 #include "daemon/graind/log.h"
 #include "daemon/graind/optout.h"
 #include "daemon/graind/policy.h"
+#include "daemon/graind/urgency.h"
 
 #include <errno.h>
 #include <math.h>
@@ -56,7 +56,7 @@ int jobs__new(struct job_store *store, const char *socket, int idle_fd, struct j
 		free(jobs);
 		return -ENOMEM;
 	}
-	drain__make_lock(&jobs->lock);
+	urgency__make_lock(&jobs->lock);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&jobs->changed, &monotonic);
@@ -196,6 +196,15 @@ void job__change(struct job *job, job_change_fn change, const void *ctx)
 		pthread_cond_broadcast(&job->jobs->changed);
 	}
 	pthread_mutex_unlock(&job->jobs->lock);
+}
+
+bool job__try_change(struct job *job, job_change_fn change, const void *ctx)
+{
+	if (pthread_mutex_trylock(&job->jobs->lock) != 0)
+		return false;
+	change(&job->view, ctx);
+	pthread_mutex_unlock(&job->jobs->lock);
+	return true;
 }
 
 static void change_state(struct job_view *view, const void *state)

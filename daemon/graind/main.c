@@ -35,6 +35,9 @@
 #define EXIT_DENIED 3
 #define FIRST_JOB_MS 60000
 #define FAREWELL_MS 1000
+/* As many as there may be jobs, and more than there are other threads. */
+#define MOST_ARENAS 512
+#define LARGE_BLOCK (128 << 10)
 
 struct options {
 	const char *config, *state_dir, *socket, *metrics;
@@ -396,8 +399,13 @@ int main(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	umask(022);
 	raise_limits();
-	/* Each thread's arena would keep what a job once took. */
-	mallopt(M_ARENA_MAX, 2);
+	/*
+	 * A thread that empties rings must not wait for one that holds an arena's lock and has no CPU: each
+	 * has its own. What a job took is given back at its end (job__conclude), large blocks at once: else
+	 * each arena would keep some.
+	 */
+	mallopt(M_ARENA_MAX, MOST_ARENAS);
+	mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
 	status = set_up(&daemon, &options);
 	if (status == 0) {
 		sd_notify(0, "READY=1");

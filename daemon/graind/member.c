@@ -96,7 +96,7 @@ int member__begin(struct member *member, const struct member_start *start, const
 		return failure__set(failure, 503, "cannot write the trace of job %llu: %s",
 				    (unsigned long long)job->number, strerror(-error));
 	}
-	capture__losses(capture, &member->before);
+	capture__losses_of(capture, job->process.pid, &member->before);
 	drain_pace__start(&member->pace, job, job__now_ns());
 	job__change(job, show_begin, &begun);
 	return 0;
@@ -205,7 +205,6 @@ void member__close(struct member *member, enum job_reason reason, const struct c
 		   const char *error)
 {
 	struct ending *ending;
-	struct capture_losses lost;
 	struct shim_losses shim = {0};
 	const struct ending shown = {.reason = reason, .error = member->recorder ? NULL : error};
 
@@ -221,16 +220,15 @@ void member__close(struct member *member, enum job_reason reason, const struct c
 	if (member->recorder) {
 		drain_pace__show(&member->pace, member->recorder, capture, &member->before);
 		attach__tell_shares(capture, member->recorder);
-		capture__losses(capture, &lost);
-		recorder__lost_samples(member->recorder, lost.samples - member->before.samples,
-				       lost.accesses - member->before.accesses);
+		drain__tell_lost_samples(capture, member->job->process.pid, &member->before,
+					 member->recorder);
 	}
 	job__change(member->job, show_ending, &shown);
 	if (ending) {
 		*ending = shown;
 		ending->member = member;
 		if (member->recorder)
-			ending->causes = drain__losses(capture, &member->before,
+			ending->causes = drain__losses(capture, member->job->process.pid, &member->before,
 						       recorder__counts(member->recorder), ending->losses);
 		ending->losses[ending->causes++] = (struct recorder_loss){"shim-ring-full", shim.full};
 		ending->losses[ending->causes++] = (struct recorder_loss){"shim-ring-broken", shim.broken};

@@ -9,6 +9,7 @@
 #include "daemon/graind/placement.h"
 #include "daemon/graind/spool.h"
 #include "daemon/graind/symbols.h"
+#include "daemon/graind/urgency.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -495,8 +496,11 @@ int recorder__finish(struct recorder *recorder, const char *reason, const struct
 
 void recorder__free(struct recorder *recorder)
 {
+	enum urgency before;
+
 	if (!recorder)
 		return;
+	before = urgency__raise(URGENCY_SCOUT);
 	spool__free(recorder->spool);
 	if (recorder->writer)
 		trace_writer__abandon(recorder->writer);
@@ -512,4 +516,5 @@ void recorder__free(struct recorder *recorder)
 	neighbours__free(recorder->ring.neighbours);
 	live__free(recorder->ring.live);
 	free(recorder);
+	urgency__set(before);
 }

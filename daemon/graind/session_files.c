@@ -2,36 +2,58 @@
 #include "daemon/graind/session_files.h"
 #include "daemon/graind/job.h"
 #include "daemon/graind/log.h"
+#include "daemon/graind/urgency.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Programs hand a runtime few new bodies at a time. */
+#define MOST_ASKED 4096
+
+/* What the attacher is asked for: files of a process, of all (pid 0), or a body. */
+struct errand {
+	struct scout_work work;
+	struct session_files *files;
+	pid_t pid;
+	uint64_t time_ns;
+	uint64_t body; /* 0: files */
+	bool found;    /* the process has mapped a runtime */
+};
+
+/* ---- what the attacher does ------------------------------------------- */
+
 static void add(struct session_files *files, const struct runtime_file *file)
 {
 	size_t index = files->count;
 	struct failure failure;
+	bool bodies = false;
 
 	if (index == SESSION_FILES_MOST || runtime_find__index(files->list, files->count, file) < index)
 		return;
+	pthread_mutex_lock(&files->lock);
 	files->list[index] = *file;
 	files->attached_ns[index] = UINT64_MAX;
 	files->count++;
-	if (attach__add(files->capture, file, &files->bodies[index], &failure) != 0) {
+	pthread_mutex_unlock(&files->lock);
+	if (attach__add(files->capture, file, &bodies, &failure) != 0) {
 		log__line(LOG_WARNING, "job %llu: %s", (unsigned long long)files->job, failure.text);
 		return;
 	}
+	pthread_mutex_lock(&files->lock);
 	files->attached_ns[index] = job__now_ns();
-	if (files->bodies[index] && !files->program_bodies)
+	pthread_mutex_unlock(&files->lock);
+	files->bodies[index] = bodies;
+	if (bodies && !files->program_bodies)
 		files->program_bodies = program_bodies__new(files->capture);
+	atomic_store(&files->needs_bodies, files->program_bodies != NULL);
 	files->attached++;
 	if (files->watch)
 		watch__know(files->watch, file->device, file->inode);
-	prospects__know(files->prospects, file->device, file->inode);
 }
 
-void session_files__add_system(struct session_files *files)
+static void add_system(struct session_files *files)
 {
 	struct runtime_file *found = calloc(2, sizeof(*found));
 	int count = found ? attach__system(found) : 0;
@@ -41,7 +63,7 @@ void session_files__add_system(struct session_files *files)
 	free(found);
 }
 
-bool session_files__add_of(struct session_files *files, pid_t pid)
+static bool add_of(struct session_files *files, pid_t pid)
 {
 	struct runtime_file *found = calloc(ATTACH_MAX_RUNTIMES, sizeof(*found));
 	struct failure ignored;
@@ -59,35 +81,131 @@ bool session_files__add_of(struct session_files *files, pid_t pid)
 	return count > 0;
 }
 
-void session_files__add_mapped(struct session_files *files)
+static void add_mapped(struct session_files *files)
 {
 	DIR *directory = opendir("/proc");
 	struct dirent *entry;
 
 	while (directory && (entry = readdir(directory))) {
 		if (isdigit((unsigned char)entry->d_name[0]))
-			session_files__add_of(files, atoi(entry->d_name));
+			add_of(files, atoi(entry->d_name));
 	}
 	if (directory)
 		closedir(directory);
 }
 
+static void run(struct scout_work *work)
+{
+	struct errand *errand = (struct errand *)work;
+	struct session_files *files = errand->files;
+
+	if (errand->body)
+		program_bodies__seen(files->program_bodies, errand->pid, errand->body);
+	else if (errand->pid)
+		errand->found = add_of(files, errand->pid);
+	else
+		add_mapped(files);
+}
+
+/* ---- what the session asks for ---------------------------------------- */
+
+static bool ask(struct session_files *files, const struct errand *wanted)
+{
+	bool room = files->asked < MOST_ASKED || !wanted->pid;
+	struct errand *errand = room ? malloc(sizeof(*errand)) : NULL;
+
+	if (!errand)
+		return false;
+	*errand = *wanted;
+	errand->work.run = run;
+	errand->files = files;
+	files->asked++;
+	scouts__ask(files->attacher, &errand->work);
+	return true;
+}
+
+void session_files__look(struct session_files *files, pid_t pid, uint64_t time_ns)
+{
+	if (!ask(files, &(struct errand){.pid = pid, .time_ns = time_ns}))
+		session_files__look_everywhere(files);
+}
+
+void session_files__look_everywhere(struct session_files *files)
+{
+	/* One may have begun already, and have passed whom this is for. */
+	if (files->asked_mapped < 2)
+		files->asked_mapped += ask(files, &(struct errand){.pid = 0});
+}
+
 void session_files__saw(struct session_files *files, const struct ring_event *events, size_t count)
 {
-	for (size_t i = 0; files->program_bodies && i < count; i++)
-		if (events[i].kind == RING_BODY)
-			program_bodies__seen(files->program_bodies, (pid_t)events[i].tgid, events[i].key);
+	if (!atomic_load_explicit(&files->needs_bodies, memory_order_relaxed))
+		return;
+	for (size_t i = 0; i < count; i++)
+		if (events[i].kind == RING_BODY && events[i].key)
+			ask(files, &(struct errand){.pid = (pid_t)events[i].tgid, .body = events[i].key});
 }
 
-bool session_files__attached_after(const struct session_files *files, const struct runtime_file *file,
+int session_files__fd(const struct session_files *files)
+{
+	return scouts__fd(files->attacher);
+}
+
+bool session_files__done(struct session_files *files, pid_t *pid, uint64_t *time_ns)
+{
+	struct errand *errand;
+	bool found = false;
+
+	while (!found && (errand = (struct errand *)scouts__take(files->attacher))) {
+		files->asked--;
+		files->asked_mapped -= !errand->pid;
+		found = errand->found;
+		*pid = errand->pid;
+		*time_ns = errand->time_ns;
+		free(errand);
+	}
+	return found;
+}
+
+bool session_files__is_attaching(const struct session_files *files)
+{
+	return files->asked > 0;
+}
+
+bool session_files__attached_after(struct session_files *files, const struct runtime_file *file,
 				   uint64_t time_ns)
 {
-	size_t index = runtime_find__index(files->list, files->count, file);
+	bool after;
+	size_t index;
 
-	return index < files->count && files->attached_ns[index] > time_ns;
+	pthread_mutex_lock(&files->lock);
+	index = runtime_find__index(files->list, files->count, file);
+	after = index < files->count && files->attached_ns[index] > time_ns;
+	pthread_mutex_unlock(&files->lock);
+	return after;
 }
 
-void session_files__free(struct session_files *files)
+int session_files__open(struct session_files *files, struct capture *capture, struct watch *watch,
+			uint64_t job)
 {
+	*files = (struct session_files){.capture = capture, .watch = watch, .job = job};
+	urgency__make_lock(&files->lock);
+	add_system(files);
+	add_mapped(files);
+	return scouts__new(1, &files->attacher);
+}
+
+static void drop(struct scout_work *work)
+{
+	free(work);
+}
+
+void session_files__close(struct session_files *files)
+{
+	if (!files->capture)
+		return;
+	scouts__free(files->attacher, drop);
 	program_bodies__free(files->program_bodies);
+	pthread_mutex_destroy(&files->lock);
+	*files = (struct session_files){0};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/watch.h"
-#include "daemon/graind/drain.h"
+#include "daemon/graind/urgency.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -51,7 +51,7 @@ struct buffer {
 	uint64_t head; /* what is told at a time ends there */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock; /* made once */
 static struct watch *watches;
 static struct buffer *buffers;
 static size_t buffer_count;
@@ -374,7 +374,7 @@ static void *read_on(void *argument)
 	size_t count = buffer_count;
 
 	/* A child that is probed late is recorded incompletely. */
-	drain__set_urgent(true);
+	urgency__set(URGENCY_DRAIN);
 	for (;;) {
 		if (poll(fds, count + 1, -1) < 0 && errno != EINTR)
 			break;
@@ -414,10 +414,18 @@ static int start(void)
 /* Starting and ending are rare and exclude each other; the reader needs the other lock. */
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
+static void make_lock(void)
+{
+	urgency__make_lock(&lock);
+}
+
 int watch__open(bool everything, struct watch **out)
 {
+	static pthread_once_t made = PTHREAD_ONCE_INIT;
 	struct watch *watch = calloc(1, sizeof(*watch));
 	int error = -ENOMEM;
+
+	pthread_once(&made, make_lock);
 
 	if (!watch)
 		return error;

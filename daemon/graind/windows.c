@@ -158,6 +158,13 @@ static void tell_job(struct job *job, struct recorder *recorder, const void *win
 		recorder__window(recorder, window);
 }
 
+static void tell_all(struct windows *windows, const struct recorder_window *window)
+{
+	windows->members->each(windows->owner, tell_job, window);
+	if (windows->members->tell)
+		windows->members->tell(windows->owner, window);
+}
+
 /* end 0: the present one has begun. */
 static struct recorder_window window_until(const struct windows *windows, uint64_t end_ns)
 {
@@ -262,7 +269,7 @@ static void end_window(struct windows *windows)
 	if (!windows->count++)
 		note(windows);
 	window = window_until(windows, now);
-	windows->members->each(windows->owner, tell_job, &window);
+	tell_all(windows, &window);
 	windows->inside = 0;
 }
 
@@ -290,7 +297,7 @@ static void begin_window(struct windows *windows)
 	windows->inside_ns = 0;
 	windows->inside = 0;
 	window = window_until(windows, 0);
-	windows->members->each(windows->owner, tell_job, &window);
+	tell_all(windows, &window);
 }
 
 /*

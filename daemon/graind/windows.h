@@ -14,11 +14,13 @@
 typedef void (*windows_visit)(struct job *job, struct recorder *recorder, const void *ctx);
 
 /*
- * The processes of a capture. All but the first: of those that write by themselves; NULL where there are
+ * The processes of a capture. All but the first two: of those that write by themselves; NULL where there are
  * none.
  */
 struct windows_members {
 	void (*each)(void *owner, windows_visit visit, const void *ctx);
+	/* A window has begun or ended, for those who will have a job; NULL: there are none. */
+	void (*tell)(void *owner, const struct recorder_window *window);
 	bool (*need_no_probes)(void *owner); /* none of them does */
 	void (*pause)(void *owner);
 	void (*resume)(void *owner);

@@ -56,8 +56,9 @@ def account(name, procs, results, tasks):
     check("%s: each has a job, or its line in the log" % name, set(mine) | gone == set(pids) and
           all(j["state"] == "finished" for j in mine.values()), set(pids) - set(mine) - gone)
     check("%s: at least nine of ten have one" % name, len(mine) >= 0.9 * len(pids), len(mine), len(gone))
-    exact = {n: host.summary(n)["grains"]["total"] for n in list(told)[::10] if not told[n]}
-    check("%s: with every task, if it says that nothing was lost" % name, all(n == tasks for n in exact.values()), tasks, exact)
+    check("%s: no event is lost" % name, not any(told.values()), {job: lost for job, lost in told.items() if lost})
+    exact = {n: host.summary(n)["grains"]["total"] for n in list(told)[::10]}
+    check("%s: with every task" % name, all(n == tasks for n in exact.values()), tasks, exact)
 
 
 session = begin_session()

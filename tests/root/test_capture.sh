@@ -86,6 +86,22 @@ capture -s 1024 -i 0 "$T/ready" 2 && {
 	is "recorded and lost add up to what happened" $((got + rest + lost)) $((4 * n + n + 5 * (2 * 2 + 4 + 1)))
 }
 
+# Of two processes that share the ring each has lost what is its own.
+capture -s 1024 -i 0 -l "$T/lost_of" "$T/ready" 3 && {
+	for i in 5 3; do
+		taskset -c 0 "$FIB" 20 8 $i >"$T/fib.$i" &
+		echo $! >>"$T/lost_of"
+		wait $!
+	done
+	wait "$CAPTURE"
+	{ read -r first; read -r second; } <"$T/lost_of"
+	n=$(tasks_of "$(cat "$T/fib.3")")
+	is "a process that comes when the ring is full has lost all of its events" "$(value "ring_full_of_$second")" $((5 * n + 3 * 9))
+	is "and the one before it what did not fit" "$(value "ring_full_of_$first")" $(($(value ring_full) - $(value "ring_full_of_$second")))
+	n=$(tasks_of "$(cat "$T/fib.5")")
+	check "which is not all" test "$(value "ring_full_of_$first")" -lt $((5 * n + 5 * 9))
+}
+
 capture "$T/ready" 60 && {
 	kill -9 "$CAPTURE"
 	wait "$CAPTURE" 2>/dev/null

@@ -144,5 +144,36 @@ if mkdir -p "$G/slurm/uid_65534/job_4711/step_0" 2>/dev/null; then
 else
 	skip "names by cgroup" "cgroups cannot be made here"
 fi
+# --- a session has no room ---------------------------------------------------------
+# ends FIB_ARG...: a program that has ended when this returns; its process in W, its tasks in TASKS.
+ends() { "$B/tests/omp/fib" "$@" >"$T/ends" & W=$!; wait "$W"; TASKS=$(json "d['tasks']" <"$T/ends"); }
+tasks_of_process() { root_asks GET '/v1/jobs?all=1'; "$GRAINCTL" summary "$(json "[j['job'] for j in d['jobs'] if j['pid'] == $1][0]" <<<"$BODY")" --json | json "d['grains']['tasks'], d['events']['lost']"; }
+settings "keep-days = 30"
+reload
+root_asks POST /v1/jobs '{"all":true}'; S=$(json "d['job']" <<<"$BODY")
+settings "memory-bytes = 1M"
+reload
+ends 18 8 20
+sleep 1
+is "without room: a process that has come waits" "$(job_of "$W")" "[]"
+settings "keep-days = 30"
+reload
+wait_for job_of "$W" "[('finished', 0)]"
+is "it has its job once there is some, though it has ended" "$(job_of "$W")" "[('finished', 0)]"
+is "and all that it did is in it" "$(tasks_of_process "$W")" "($TASKS, 0)"
+settings "memory-bytes = 1M"
+reload
+ends 18 8 1
+given_up() { grep -c "process $W is not recorded: given up: graind takes more memory" "$T/graind.log"; }
+sleep 8
+is "for eight seconds nobody is given up" "$(given_up)" 0
+wait_for given_up "" 1
+is "after ten it is, with the reason in the log" "$(given_up)" 1
+root_asks POST "/v1/jobs/$S/detach"
+check "and the session counts it" grep -q "there was no room (256 are recorded at a time) within ten seconds" <<<"$BODY"
+is "it has no job" "$(job_of "$W")" "[]"
+settings "keep-days = 30"
+reload
+
 stop_graind
 is "ends properly" "$GRAIND_STATUS" 0

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * capture_events [-p PID] [-m perf|multi] [-s SLOTS] [-g] [-i POLL_MS] READY SECONDS
+ * capture_events [-p PID] [-m perf|multi] [-s SLOTS] [-g] [-i POLL_MS] [-l FILE] READY SECONDS
  *
  * The capture library alone, without daemon: attaches to the system's libgomp,
  * creates the file READY once it records, drains for SECONDS and prints how
  * many events of each kind arrived, one "name value" a line. -g leaves the
- * gate closed; -i sets the pause between drains, 0 drains only at the end.
+ * gate closed; -i sets the pause between drains, 0 drains only at the end; -l tells at the end what was lost
+ * of the processes whose numbers are in the file then.
  */
 #include "uprobes/capture.h"
 #include "uprobes/runtime_find.h"
@@ -35,6 +36,20 @@ static int count(void *ctx, unsigned cpu, const struct ring_event *events, size_
 		last_tgid = events[i].tgid;
 	}
 	return 0;
+}
+
+static void tell_lost_of(const struct capture *capture, const char *path)
+{
+	FILE *list = fopen(path, "re");
+	struct capture_losses losses;
+	int pid;
+
+	while (list && fscanf(list, "%d", &pid) == 1) {
+		capture__losses_of(capture, pid, &losses);
+		printf("ring_full_of_%d %lu\n", pid, losses.ring_full);
+	}
+	if (list)
+		fclose(list);
 }
 
 static void pause_ms(long ms)
@@ -69,11 +84,12 @@ int main(int argc, char **argv)
 	struct uprobes_error err = {""};
 	struct probe_plan *plan;
 	struct capture *capture;
+	const char *lost_of = NULL;
 	char libgomp[4096];
 	long poll_ms = 1, left;
 	int gate = 1, c;
 
-	while ((c = getopt(argc, argv, "p:m:s:gi:")) > 0) {
+	while ((c = getopt(argc, argv, "p:m:s:gi:l:")) > 0) {
 		if (c == 'p')
 			opts.pid = atoi(optarg);
 		else if (c == 'm')
@@ -84,6 +100,8 @@ int main(int argc, char **argv)
 			gate = 0;
 		else if (c == 'i')
 			poll_ms = atol(optarg);
+		else if (c == 'l')
+			lost_of = optarg;
 		else
 			return 2;
 	}
@@ -113,6 +131,8 @@ int main(int argc, char **argv)
 	printf("other %lu\nprocess_changes %lu\nlost_reported %lu\nring_full %lu\nread_faults "
 	       "%lu\noverwritten %lu\n",
 	       other, processes, reported, losses.ring_full, losses.read_faults, losses.overwritten);
+	if (lost_of)
+		tell_lost_of(capture, lost_of);
 	capture__free(capture);
 	probe_plan__free(plan);
 	return 0;

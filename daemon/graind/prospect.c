@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/graind/prospect.h"
+
+#include "daemon/common/read_all.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Each prospect holds a few descriptors. */
+#define OPEN_FILES 8
+
+void prospect__free(struct prospect *prospect)
+{
+	if (!prospect)
+		return;
+	module_table__free(&prospect->modules);
+	free(prospect->runtimes);
+	if (prospect->pidfd >= 0)
+		close(prospect->pidfd);
+	free(prospect);
+}
+
+/* Whoever has its number now, if anybody, is another process. */
+static bool has_ended(const struct prospect *prospect)
+{
+	struct pollfd end = {.fd = prospect->pidfd, .events = POLLIN};
+
+	return poll(&end, 1, 0) > 0;
+}
+
+/* The runtimes that the process has mapped; false: that cannot be known. */
+static bool find_runtimes(struct prospect *prospect, pid_t pid)
+{
+	struct failure ignored;
+
+	prospect->runtimes = calloc(ATTACH_MAX_RUNTIMES, sizeof(*prospect->runtimes));
+	prospect->runtime_count = prospect->runtimes ? attach__find(pid, prospect->runtimes, &ignored) : -1;
+	return prospect->runtime_count >= 0;
+}
+
+/* What is gone first with the process is read first. */
+struct prospect *prospect__read(pid_t pid)
+{
+	struct prospect *prospect = calloc(1, sizeof(*prospect));
+
+	if (!prospect)
+		return NULL;
+	prospect->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (prospect->pidfd < 0 || process__read(pid, &prospect->process) || prospect->process.dead ||
+	    module_table__refresh(&prospect->modules, pid) || !find_runtimes(prospect, pid)) {
+		prospect__free(prospect);
+		return NULL;
+	}
+	for (size_t i = 0; i < prospect->modules.count && i < OPEN_FILES; i++)
+		module_table__open(&prospect->modules, &prospect->modules.modules[i], pid);
+	prospect->profile = policy__decide(&prospect->process);
+	return prospect;
+}
+
+/* CLOCK_MONOTONIC, a tick of the kernel's late at most; UINT64_MAX: nobody knows. */
+static uint64_t started_ns(pid_t pid)
+{
+	char path[64], text[1024];
+	struct timespec boot, now;
+	unsigned long long ticks;
+	const char *after;
+	size_t used = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return UINT64_MAX;
+	if (read_all(fd, text, sizeof(text) - 1, &used) != 0)
+		used = 0;
+	close(fd);
+	text[used] = 0;
+	/* Its name may have any characters. */
+	after = strrchr(text, ')');
+	if (!after || sscanf(after + 1,
+			     " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+			     "%*d %llu",
+			     &ticks) != 1)
+		return UINT64_MAX;
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)((double)ticks * 1e9 / (double)sysconf(_SC_CLK_TCK) -
+			  (double)(boot.tv_sec - now.tv_sec) * 1e9 - (double)(boot.tv_nsec - now.tv_nsec));
+}
+
+struct prospect *prospect__refresh(struct prospect *prospect, uint64_t time_ns)
+{
+	struct process *now = malloc(sizeof(*now));
+	pid_t pid = prospect->process.pid;
+	bool lives = now && process__read(pid, now) == 0 && !now->dead;
+
+	/* Looked at after that: what was read is of the process with this descriptor. */
+	if (lives && !has_ended(prospect)) {
+		prospect->process = *now;
+		prospect->profile = policy__decide(now);
+	} else if (lives && started_ns(pid) <= time_ns) {
+		prospect__free(prospect);
+		prospect = prospect__read(pid);
+	}
+	free(now);
+	return prospect;
+}
