@@ -165,7 +165,8 @@ int inject_closed__c_library(struct inject_target *target, const struct inject_m
 		if (symbol)
 			error = inject_ranges__add(&target->closed, at, at + symbol->st_size);
 	}
-	/* A sanitizer's library stands before the C library, with locks and records of its own in all of it. */
+	/* A sanitizer's library stands before the C library, with locks and records of its own in all of it.
+	 */
 	for (size_t i = 1; i < symbols->count && !error && !is_other_allocator(symbols); i++)
 		if (is_function(&symbols->all[i])) {
 			uint64_t at = symbols->base + symbols->all[i].st_value;
