@@ -235,6 +235,7 @@ $(B)/tests/unit/test_backlog: $(B)/daemon/graind/backlog.o
 $(B)/tests/unit/test_reservoir: $(addprefix $(B)/daemon/graind/,reservoir.o urgency.o)
 $(B)/tests/unit/test_scouts: $(addprefix $(B)/daemon/graind/,scouts.o urgency.o)
 $(B)/tests/unit/test_trace_part: $(B)/daemon/graind/trace_part.o
+$(B)/tests/unit/test_kept_regions: $(B)/daemon/graind/kept_regions.o
 $(B)/tests/unit/test_inject_unwind: $(addprefix $(B)/daemon/grainctl/,inject_unwind.o inject_cfi.o inject_memory.o)
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/librender.a $(B)/libanalysis.a
 	$(say) LINK $@
@@ -265,7 +266,7 @@ $(B)/tests/omp/%: tests/omp/%.c $(wildcard tests/omp/*.h)
 # Every function of it is to be a frame.
 $(B)/tests/omp/sampled: OMP_FLAGS := -O0
 # Some of them on libomp.
-LIBOMP_PROGRAMS := $(B)/tests/omp/fib.clang $(B)/tests/omp/chunks.clang $(B)/tests/omp/grains200.clang $(B)/tests/omp/pages.clang $(B)/tests/omp/loop_forever.clang
+LIBOMP_PROGRAMS := $(B)/tests/omp/fib.clang $(B)/tests/omp/slow_round.clang $(B)/tests/omp/chunks.clang $(B)/tests/omp/grains200.clang $(B)/tests/omp/pages.clang $(B)/tests/omp/loop_forever.clang
 $(LIBOMP_PROGRAMS): $(B)/tests/omp/%.clang: tests/omp/%.c $(wildcard tests/omp/*.h)
 	$(say) OMP $@
 	@mkdir -p $(@D)

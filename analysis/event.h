@@ -306,10 +306,20 @@ struct event_numa {
 	uint32_t access_hz;
 };
 
-/* A part of the time in which the program was recorded; between them nothing was. */
+/* Why a window is kept of a run that was recorded all the time: a bit for each. */
+enum event_kept {
+	EVENT_KEPT_FIRST = 1 << 0, /* its first part; all others are parallel regions */
+	EVENT_KEPT_SLOWEST = 1 << 1,
+	EVENT_KEPT_LAST = 1 << 2,
+	EVENT_KEPT_EVERY = 1 << 3, /* every so many'th is */
+};
+
+/* A part of the time in which the program was recorded; between them nothing was, or is kept. */
 struct event_window {
 	uint64_t begin_ns, end_ns; /* end UINT64_MAX: of the last one, not said */
 	uint64_t cost_ns;	   /* that its probes took from the busiest CPU */
+	uint64_t every;		   /* EVENT_KEPT_EVERY: so many'th */
+	uint8_t kept;		   /* enum event_kept; 0: nothing was recorded between the windows */
 };
 
 struct event_loss {

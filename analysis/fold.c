@@ -3,6 +3,7 @@
  * What each record means for the sums: all time of a thread belongs to what is innermost on it. Bodies
  * are matched with creations by their keys; where those are unique, a body may be read before its creation.
  */
+#include "analysis/fold_regions.h"
 #include "analysis/fold_state.h"
 
 #include <stdlib.h>
@@ -186,6 +187,12 @@ static int create(struct fold *f, struct fold_thread *t, const struct trace_cont
 							     .id = id});
 }
 
+/* Nothing below says that the thread is in a region, or works for another one's. */
+static bool is_outermost(const struct fold_thread *t)
+{
+	return !t->worker && fold_frames__base(t) == FOLD_NO_OWNER;
+}
+
 /* The innermost of this kind ends, and what is in it. */
 static void end_frame(struct fold *f, struct fold_thread *t, enum fold_frame_kind kind)
 {
@@ -351,12 +358,21 @@ static int region_begin(struct fold *f, struct fold_thread *t, const struct trac
 	enter_code(f, t, rec->frame);
 	mark_parent(f, t);
 	f->totals.regions++;
+	if (f->regions && is_outermost(t))
+		fold__told(f, fold_regions__begin(f->regions, rec));
 	return fold_frames__push(f, t,
 				 (struct fold_frame){.kind = FOLD_FRAME_REGION,
 						     .sp = rec->frame,
 						     .site = c->sites[rec->site],
 						     .id = GRAIN_NONE,
 						     .combined = GRAIN_NONE});
+}
+
+static void region_end(struct fold *f, struct fold_thread *t, const struct trace_record *rec)
+{
+	end_frame(f, t, FOLD_FRAME_REGION);
+	if (f->regions && is_outermost(t))
+		fold__told(f, fold_regions__end(f->regions, rec));
 }
 
 /* Members of the team begin this loop without saying so. */
@@ -384,6 +400,7 @@ static int member(struct fold *f, struct fold_thread *t, const struct trace_reco
 	const struct fold_frame *top;
 
 	if (rec->arg) {
+		fold_frames__leave(f, t);
 		fold_frames__close_to(f, t, 0);
 		t->worker = true;
 		return begin_member(f, t, UINT64_MAX, number_map__get(&f->combined, rec->key));
@@ -416,6 +433,8 @@ static int lost(struct fold *f, struct fold_thread *t, const struct trace_conten
 {
 	f->totals.lost += rec->arg;
 	f->before_loss = f->serial;
+	if (f->regions)
+		fold_regions__lost(f->regions, rec);
 	if (c->threads[rec->thread])
 		fold_frames__spoil(f, t);
 	for (uint32_t i = 0; !c->threads[rec->thread] && i < f->thread_count; i++)
@@ -486,7 +505,7 @@ static int dispatch(struct fold *f, struct fold_thread *t, const struct trace_co
 	case TRACE_REGION_BEGIN:
 		return region_begin(f, t, c, rec);
 	case TRACE_REGION_END:
-		end_frame(f, t, FOLD_FRAME_REGION);
+		region_end(f, t, rec);
 		return 0;
 	case TRACE_TEAM_START:
 		return start_team(f, t, rec);
@@ -540,6 +559,8 @@ int fold__records(struct fold *f, const struct trace_content *content, bool keye
 	int error = fold__threads(f, content->thread_count);
 
 	f->keyed = keyed;
+	if (f->regions)
+		fold__told(f, fold_regions__records(f->regions, content));
 	for (size_t i = 0; i < content->count && !error; i++) {
 		const struct trace_record *rec = &content->records[i];
 		struct fold_thread *t = &f->threads[rec->thread];
@@ -556,5 +577,7 @@ int fold__records(struct fold *f, const struct trace_content *content, bool keye
 		leave_call(f, t, rec->kind);
 		error = dispatch(f, t, content, rec);
 	}
+	if (f->regions && !error)
+		fold__told(f, fold_regions__folded(f->regions));
 	return error;
 }

@@ -36,12 +36,20 @@ struct fold_totals {
 };
 
 struct fold;
+struct fold_regions;
 
 int fold__new(struct budget *budget, struct fold **out);
 void fold__free(struct fold *fold); /* accepts NULL */
 /* The next records, sorted as far as trace_events sorts. `keyed`: a key names one task, ever. -E2BIG,
  * -ENOMEM. */
 int fold__records(struct fold *fold, const struct trace_content *content, bool keyed);
+/*
+ * From now on `regions`, the caller's, is told of regions. What it fails with is no error of the sums: it is
+ * told no more then.
+ */
+void fold__tell(struct fold *fold, struct fold_regions *regions);
+/* What it failed with; 0. */
+int fold__regions_error(const struct fold *fold);
 /* Nothing comes any more: what is open is incomplete. */
 void fold__finish(struct fold *fold);
 const struct fold_totals *fold__totals(const struct fold *fold);

@@ -31,6 +31,25 @@ void fold__free(struct fold *f)
 	free(f);
 }
 
+void fold__tell(struct fold *f, struct fold_regions *regions)
+{
+	f->regions = regions;
+	f->regions_error = 0;
+}
+
+void fold__told(struct fold *f, int error)
+{
+	if (!error)
+		return;
+	f->regions = NULL;
+	f->regions_error = error;
+}
+
+int fold__regions_error(const struct fold *f)
+{
+	return f->regions_error;
+}
+
 int fold__threads(struct fold *f, uint32_t count)
 {
 	struct fold_thread *grown;
@@ -256,6 +275,18 @@ void fold_frames__close_to(struct fold *f, struct fold_thread *t, size_t depth)
 	}
 }
 
+void fold_frames__leave(struct fold *f, struct fold_thread *t)
+{
+	size_t top = t->depth;
+
+	if (top >= 2 && t->frames[top - 1].kind == FOLD_FRAME_WAIT &&
+	    t->frames[top - 1].wait == TRACE_WAIT_REGION_END &&
+	    t->frames[top - 2].kind == FOLD_FRAME_MEMBER) {
+		fold_frames__pop(f, t);
+		fold_frames__pop(f, t);
+	}
+}
+
 void fold_frames__spoil(struct fold *f, struct fold_thread *t)
 {
 	for (size_t i = 0; i < t->depth; i++) {
@@ -287,8 +318,10 @@ size_t fold_frames__base(const struct fold_thread *t)
 
 void fold__finish(struct fold *f)
 {
-	for (uint32_t i = 0; i < f->thread_count; i++)
+	for (uint32_t i = 0; i < f->thread_count; i++) {
+		fold_frames__leave(f, &f->threads[i]);
 		fold_frames__close_to(f, &f->threads[i], 0);
+	}
 	for (uint32_t i = 0; i < f->task_count; i++)
 		if (f->tasks[i].live)
 			fold_tasks__give_up(f, i);

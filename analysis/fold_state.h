@@ -83,9 +83,13 @@ struct fold {
 	uint32_t thread_count;
 	uint64_t serial, before_loss;
 	bool keyed;
+	struct fold_regions *regions; /* NULL: nobody wants to know of them */
+	int regions_error;
 };
 
 int fold__threads(struct fold *fold, uint32_t count);
+/* What telling of regions ended with. */
+void fold__told(struct fold *fold, int error);
 int fold__map(struct fold *fold, struct number_map *map, uint64_t key, uint32_t value);
 
 /* key 0: it has none. */
@@ -98,6 +102,8 @@ int fold_frames__push(struct fold *fold, struct fold_thread *thread, struct fold
 void fold_frames__pop(struct fold *fold, struct fold_thread *thread);
 /* Ends all above although their ends were not seen. */
 void fold_frames__close_to(struct fold *fold, struct fold_thread *thread, size_t depth);
+/* A worker that is in its region's last wait: it does not always tell that this is over. */
+void fold_frames__leave(struct fold *fold, struct fold_thread *thread);
 /* Events are missing: whatever is open. */
 void fold_frames__spoil(struct fold *fold, struct fold_thread *thread);
 /* The innermost task, chunk or member; the innermost member or region; FOLD_NO_OWNER. */

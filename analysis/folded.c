@@ -144,12 +144,19 @@ static int totals_line(struct folded *folded, const char *cursor, const char *en
 		{"last_ns", &t->last_ns},
 		{"most_open", &t->most_open},
 		{"damaged", &folded->damaged},
+		{"regions_seen", &folded->regions_seen},
+		{"unkept_large", &folded->unkept_large},
+		{"unkept_overlapping", &folded->unkept_overlapping},
+		{"unkept_lost", &folded->unkept_lost},
+		{"unkept_room", &folded->unkept_room},
 	};
 	struct field f;
 
 	while (field__next(&cursor, end, &f) > 0) {
 		if (field__is(&f, "why") && !folded->why)
 			folded->why = field__string(&f);
+		if (field__is(&f, "unkept_why") && !folded->unkept_why)
+			folded->unkept_why = field__string(&f);
 		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 			if (field__is(&f, numbers[i].key) && !field__u64(&f, numbers[i].to)) {
 				snprintf(why, 128, "a value of @folded that is no number");
@@ -212,6 +219,7 @@ void folded__free(struct folded *folded)
 	if (!folded)
 		return;
 	free(folded->why);
+	free(folded->unkept_why);
 	free(folded->rows);
 	free(folded);
 }

@@ -72,13 +72,25 @@ void folded__apply(struct grain_graph *g)
 					    .wall_ns = g->totals.wall_ns,
 					    .work_ns = g->totals.work_ns,
 					    .regions = g->region_count,
-					    .why = ""};
+					    .why = "",
+					    .first_ns = g->totals.wall_ns,
+					    .unkept_why = ""};
+	if (graph__windows_follow(g)) {
+		coverage->first_ns = graph__first_window_ns(g);
+		coverage->kept_regions = g->stream->window_count - 1;
+	}
 	if (!folded)
 		return;
 	coverage->partial = true;
 	coverage->run_regions = t->regions;
 	coverage->shares = t->shares;
 	coverage->why = folded->why ? folded->why : "";
+	coverage->regions_seen = folded->regions_seen;
+	coverage->unkept_large = folded->unkept_large;
+	coverage->unkept_overlapping = folded->unkept_overlapping;
+	coverage->unkept_lost = folded->unkept_lost;
+	coverage->unkept_room = folded->unkept_room;
+	coverage->unkept_why = folded->unkept_why ? folded->unkept_why : "";
 	g->totals.tasks = t->tasks;
 	g->totals.chunks = t->chunks;
 	g->totals.grains = t->tasks;

@@ -414,8 +414,22 @@ struct grain_coverage {
 	uint64_t run_regions;
 	uint64_t shares; /* static shares of loops, of which the statistics have no chunks */
 	const char *why; /* the statistics are not of the whole run for that reason, or "" */
+	/* The graph has the run's first part, and after it some parallel regions of it, each whole. */
+	uint64_t first_ns;
+	size_t kept_regions;
+	uint64_t regions_seen; /* outermost ones after the first part, of which they were chosen */
+	uint64_t unkept_large, unkept_overlapping, unkept_lost, unkept_room; /* that could not be, and why */
+	const char *unkept_why; /* none could be kept for that reason, or "" */
 };
 const struct grain_coverage *grain_graph__coverage(const struct grain_graph *graph);
+
+struct grain_kept_region {
+	uint64_t start_ns, end_ns;
+	bool slowest, last; /* of those that could be kept */
+	uint64_t every;	    /* it is one of each so many'th; 0: it is not */
+};
+/* In the order of time; false: there are no more. */
+bool grain_graph__kept_region(const struct grain_graph *graph, size_t index, struct grain_kept_region *out);
 
 struct grain_problem_summary {
 	const char *name; /* "parallel_benefit", ... as in the JSON */

@@ -390,10 +390,18 @@ int graph__measure_loops(struct grain_graph *graph);	   /* metrics_loops.c */
 int graph__measure_deviation(struct grain_graph *graph, const struct grain_graph *baseline);
 /* compare_deviation.c, after graph__profile */
 int graph__profile_deviation(struct grain_graph *graph);
-uint64_t graph__recorded_ns(const struct grain_graph *graph); /* windows.c: the wall time that was recorded */
-void graph__flag_problems(struct grain_graph *graph);	      /* metrics_problems.c */
-int graph__profile(struct grain_graph *graph);		      /* profile.c; makes inclusive_ns */
-int graph__advise(struct grain_graph *graph);		      /* advice.c */
+/* windows.c: the wall time that was recorded, and is in the graph */
+uint64_t graph__recorded_ns(const struct grain_graph *graph);
+/* ... up to the end of the first window */
+uint64_t graph__first_window_ns(const struct grain_graph *graph);
+/* Whether windows are of one run that was recorded all the time, one after the other, with others left out.
+ */
+bool graph__windows_follow(const struct grain_graph *graph);
+/* The last one that had begun by then; there are windows. */
+size_t graph__window_at(const struct grain_graph *graph, uint64_t time_ns);
+void graph__flag_problems(struct grain_graph *graph); /* metrics_problems.c */
+int graph__profile(struct grain_graph *graph);	      /* profile.c; makes inclusive_ns */
+int graph__advise(struct grain_graph *graph);	      /* advice.c */
 
 void tasking__free(struct tasking *tasking); /* tasking_profile.c; accepts NULL */
 

@@ -10,6 +10,44 @@
 #include <math.h>
 #include <stdlib.h>
 
+static void write_kept_regions(struct json_out *o, const struct grain_graph *g)
+{
+	struct grain_kept_region r;
+
+	json_out__key(o, "kept_regions");
+	json_out__open(o, '[');
+	for (size_t i = 0; grain_graph__kept_region(g, i, &r); i++) {
+		json_out__open(o, '{');
+		key_uint(o, "start_ns", r.start_ns);
+		key_uint(o, "wall_ns", r.end_ns - r.start_ns);
+		json_out__key(o, "slowest");
+		json_out__bool(o, r.slowest);
+		json_out__key(o, "last");
+		json_out__bool(o, r.last);
+		json_out__key(o, "every");
+		if (r.every)
+			json_out__uint(o, r.every);
+		else
+			json_out__null(o);
+		json_out__close(o, '}');
+	}
+	json_out__close(o, ']');
+}
+
+/* Parallel regions after the first part: of how many the kept ones were chosen, and of how many none was. */
+static void write_not_kept(struct json_out *o, const struct grain_coverage *c)
+{
+	key_uint(o, "regions_after_first", c->regions_seen);
+	json_out__key(o, "regions_not_considered");
+	json_out__open(o, '{');
+	key_uint(o, "large", c->unkept_large);
+	key_uint(o, "overlapping", c->unkept_overlapping);
+	key_uint(o, "lost_events", c->unkept_lost);
+	key_uint(o, "no_room", c->unkept_room);
+	json_out__close(o, '}');
+	key_string(o, "not_kept_why", c->unkept_why[0] ? c->unkept_why : NULL);
+}
+
 /* What of the run the graph has; the rest is in definitions, grains, events, work_ns and wall_ns alone. */
 static void write_coverage(struct json_out *o, const struct grain_graph *g)
 {
@@ -18,16 +56,19 @@ static void write_coverage(struct json_out *o, const struct grain_graph *g)
 	json_out__key(o, "coverage");
 	json_out__open(o, '{');
 	json_out__key(o, "whole");
-	json_out__bool(o, !c->partial);
+	json_out__bool(o, !c->partial && !c->kept_regions);
 	key_uint(o, "graph_grains", c->grains);
 	key_uint(o, "graph_events", c->events);
 	key_uint(o, "graph_wall_ns", c->wall_ns);
 	key_uint(o, "graph_work_ns", c->work_ns);
 	key_uint(o, "graph_regions", c->regions);
+	key_uint(o, "graph_first_ns", c->first_ns);
+	write_kept_regions(o, g);
 	if (c->partial) {
 		key_uint(o, "run_regions", c->run_regions);
 		key_uint(o, "uncounted_static_shares", c->shares);
 		key_string(o, "why", c->why[0] ? c->why : NULL);
+		write_not_kept(o, c);
 	}
 	json_out__close(o, '}');
 }

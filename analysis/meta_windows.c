@@ -2,9 +2,37 @@
 /* The lines that say when a program was recorded. */
 #include "analysis/meta_parse.h"
 
+#include <string.h>
+
+/* Words with commas between them; what else there is is left out. */
+static uint8_t read_kept(const struct field *f)
+{
+	static const struct {
+		const char *name;
+		enum event_kept kept;
+	} names[] = {{"first", EVENT_KEPT_FIRST},
+		     {"slowest", EVENT_KEPT_SLOWEST},
+		     {"last", EVENT_KEPT_LAST},
+		     {"every", EVENT_KEPT_EVERY}};
+	const char *at = f->value, *end = at + f->value_bytes;
+	uint8_t kept = 0;
+
+	while (at < end) {
+		const char *comma = memchr(at, ',', (size_t)(end - at));
+		size_t bytes = (size_t)((comma ? comma : end) - at);
+
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			if (bytes == strlen(names[i].name) && !memcmp(at, names[i].name, bytes))
+				kept |= (uint8_t)names[i].kept;
+		at += bytes + 1;
+	}
+	return kept;
+}
+
 /*
  * @window begin_ns=N, and when it is over the same with end_ns=N cost_ns=N. In
- * ascending order; an empty one says up to when nothing was recorded.
+ * ascending order; an empty one says up to when nothing was recorded. kept= and
+ * every=: see trace_format.h.
  */
 int parse__window(struct parse *p)
 {
@@ -24,6 +52,10 @@ int parse__window(struct parse *p)
 			error = parse__u64(p, &window.end_ns, &f);
 		} else if (field__is(&f, "cost_ns")) {
 			error = parse__u64(p, &window.cost_ns, &f);
+		} else if (field__is(&f, "every")) {
+			error = parse__u64(p, &window.every, &f);
+		} else if (field__is(&f, "kept")) {
+			window.kept = read_kept(&f);
 		}
 	}
 	if (error)

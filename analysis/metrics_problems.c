@@ -143,9 +143,10 @@ void graph__flag_problems(struct grain_graph *g)
 	for (i = 0; i < g->thread_count; i++)
 		observed += g->threads[i].last_ns - g->threads[i].first_ns - g->threads[i].away_ns;
 	totals->wall_ns = graph__recorded_ns(g);
-	totals->average_parallelism = totals->span_ns && !g->stream->window_count
-					      ? (double)totals->work_ns / (double)totals->span_ns
-					      : NAN;
+	totals->average_parallelism =
+		totals->span_ns && (!g->stream->window_count || graph__windows_follow(g))
+			? (double)totals->work_ns / (double)totals->span_ns
+			: NAN;
 	totals->events_per_s = totals->wall_ns ? (double)g->truth.events * 1e9 / (double)totals->wall_ns : 0;
 	totals->measuring_percent = NAN;
 	if (observed)

@@ -4,57 +4,11 @@
  * stops at a join until all that the join synchronizes has arrived, so the
  * order follows from the graph alone, not from times on different clocks.
  */
-#include "analysis/graph.h"
-#include "analysis/metrics.h"
+#include "analysis/metrics_span.h"
 
 #include <string.h>
 
 #define AHEAD 2 /* items by which memory is asked for ahead of its use */
-
-/* What a join knows of the paths that lead into it. */
-struct meeting {
-	uint64_t path, burdened;
-	uint32_t pending;
-	uint32_t winner;  /* context whose end or arrival is the heaviest */
-	uint32_t item;	  /* of an arrival: at which the winner stands */
-	uint32_t waiters; /* list of contexts that stand at it */
-	bool arrival;	  /* the winner stands at the join, it has not ended */
-	bool any, released;
-};
-
-/* A context on its way, with what is needed of the context itself. */
-struct walk {
-	uint64_t path, burdened; /* up to here */
-	uint64_t start;		 /* the path where it began */
-	uint32_t item, past;	 /* the next one; the end of its items */
-	uint32_t link;		 /* list of contexts that stand at one meeting, or can go on */
-	uint32_t join;		 /* that it ends in; GRAIN_NONE */
-	uint8_t kind;		 /* enum grain_context_kind */
-	bool started, done;
-};
-
-/* What waits for the end of a task with dependences. */
-struct successor {
-	uint32_t index; /* context, or join */
-	bool join;
-};
-
-struct span {
-	const struct grain_graph *graph;
-	struct grain_graph *marked; /* the same, where the path is marked; NULL: nowhere */
-	struct memory *memory;
-	const struct metrics_scale *scale; /* NULL: every fragment counts as it is */
-	/* NULL without dependences; else per context: */
-	uint32_t *pending;	   /* what its begin still waits for */
-	uint32_t *after;	   /* the predecessor whose path is heavier than the fork's */
-	uint32_t *first_successor; /* up to that of the next context */
-	struct successor *successors;
-	struct meeting *meetings;
-	struct meeting *ends; /* of regions: all members done */
-	struct walk *walks;
-	uint32_t ready; /* contexts that can go on, a stack */
-	size_t waiting; /* contexts that have not started */
-};
 
 static void go_on(struct span *s, uint32_t context)
 {
@@ -410,127 +364,6 @@ static void run(struct span *s)
 	}
 }
 
-/* The position from which the heaviest path is followed back: before `item` of `context`. */
-struct position {
-	uint32_t context, item;
-};
-
-static struct position after_end(const struct grain_graph *g, uint32_t context)
-{
-	return (struct position){context, g->contexts[context].first_item + g->contexts[context].item_count};
-}
-
-/* The path came from what ends the context to where that is joined. */
-static struct position leave(struct grain_graph *g, uint32_t context)
-{
-	g->contexts[context].flags |= CONTEXT_LEFT;
-	return after_end(g, context);
-}
-
-static void mark_dependence(struct grain_graph *g, uint32_t from, uint32_t to)
-{
-	size_t i;
-
-	for (i = graph__first_dependence(g, to); i < g->depend_count && g->depends[i].to == to; i++)
-		if (g->depends[i].from == from)
-			g->depends[i].critical = true;
-}
-
-static void mark_depend_wait(struct grain_graph *g, uint32_t from, uint32_t join)
-{
-	size_t i;
-
-	for (i = graph__first_depend_wait(g, join);
-	     i < g->depend_wait_count && g->depend_waits[i].join == join; i++)
-		if (g->depend_waits[i].from == from)
-			g->depend_waits[i].critical = true;
-}
-
-static struct position through_join(struct span *s, const struct item *item, struct position p)
-{
-	const struct meeting *m = &s->meetings[item->ref];
-
-	s->marked->joins[item->ref].flags |= JOIN_CRITICAL;
-	if (!(item->flags & ITEM_JUMP))
-		return p;
-	if (m->arrival)
-		return (struct position){.context = m->winner, .item = m->item};
-	if (!(s->graph->joins[item->ref].flags & JOIN_YIELD))
-		return leave(s->marked, m->winner);
-	mark_depend_wait(s->marked, m->winner, item->ref);
-	return after_end(s->graph, m->winner);
-}
-
-/* Marks what the path went through, from its end to its start; at most `limit` steps in a damaged graph. */
-static void mark(struct span *s, uint32_t last)
-{
-	struct grain_graph *g = s->marked;
-	struct position p = after_end(g, last);
-	size_t limit = 2 * (g->item_count + g->context_count) + 2;
-	bool onward = false; /* the item before p leads to the one after it, in its context */
-
-	while (limit--) {
-		struct context *c = &g->contexts[p.context];
-		struct item *item;
-
-		if (p.item <= c->first_item) {
-			if (s->after && s->after[p.context] != GRAIN_NONE) {
-				mark_dependence(g, s->after[p.context], p.context);
-				p = after_end(g, s->after[p.context]);
-				onward = false;
-				continue;
-			}
-			if (c->item == GRAIN_NONE || c->parent == GRAIN_NONE)
-				return;
-			c->flags |= CONTEXT_ENTERED;
-			g->items[c->item].flags |= ITEM_CRITICAL;
-			p = (struct position){.context = c->parent, .item = c->item};
-			onward = true;
-			continue;
-		}
-		item = &g->items[--p.item];
-		if (onward)
-			item->flags |= ITEM_ONWARD;
-		onward = true;
-		if (item->kind == GRAIN_FORK)
-			continue;
-		item->flags |= ITEM_CRITICAL;
-		if (item->kind == GRAIN_FRAGMENT) {
-			c->flags |= CONTEXT_CRITICAL;
-		} else if (item->kind == GRAIN_JOIN) {
-			p = through_join(s, item, p);
-			onward = !(item->flags & ITEM_JUMP) || s->meetings[item->ref].arrival;
-		} else if (item->kind == GRAIN_REGION && item->flags & ITEM_JUMP &&
-			   !s->ends[item->ref].arrival) {
-			p = leave(g, s->ends[item->ref].winner);
-			onward = false;
-		} else if (item->kind == GRAIN_CHUNK_ITEM) {
-			p = leave(g, item->ref);
-			onward = false;
-		}
-	}
-}
-
-static void conclude(struct span *s)
-{
-	struct grain_graph *g = s->marked;
-	uint32_t last = GRAIN_NONE;
-	size_t i;
-
-	for (i = 0; i < g->context_count; i++) {
-		g->path_start[i] = s->walks[i].start;
-		g->path_end[i] = s->walks[i].path;
-		if (last == GRAIN_NONE || g->path_end[i] > g->path_end[last])
-			last = (uint32_t)i;
-		if (s->walks[i].burdened > g->totals.burdened_span_ns)
-			g->totals.burdened_span_ns = s->walks[i].burdened;
-	}
-	if (last == GRAIN_NONE)
-		return;
-	g->totals.span_ns = g->path_end[last];
-	mark(s, last);
-}
-
 /* The walk itself; what it allocated stays until span__free. */
 static int span__walk(struct span *s)
 {
@@ -577,7 +410,7 @@ int graph__find_span(struct grain_graph *graph)
 	if (error == 0)
 		error = memory__array(s.memory, n, sizeof *graph->path_end, (void **)&graph->path_end);
 	if (error == 0)
-		conclude(&s);
+		error = span__conclude(&s);
 	span__free(&s);
 	return error;
 }
@@ -587,13 +420,17 @@ int metrics__scaled_span(const struct grain_graph *graph, const struct metrics_s
 {
 	struct memory memory = {.max = UINT64_MAX};
 	struct span s = {.graph = graph, .memory = &memory, .scale = scale};
+	uint64_t burdened;
+	uint32_t *last = NULL;
+	size_t count = 0;
 	int error = span__walk(&s);
-	size_t i;
 
 	*span_ns = 0;
-	for (i = 0; error == 0 && i < graph->context_count; i++)
-		if (s.walks[i].path > *span_ns)
-			*span_ns = s.walks[i].path;
+	if (error == 0)
+		error = span__heaviest(&s, &last, &count, &burdened);
+	for (size_t w = 0; error == 0 && w < count; w++)
+		*span_ns += last[w] == GRAIN_NONE ? 0 : s.walks[last[w]].path;
+	span__release_heaviest(&s, &last, count);
 	span__free(&s);
 	return error;
 }

@@ -271,6 +271,15 @@ static int settle(struct trace_events *e, size_t keep)
 	return 0;
 }
 
+uint64_t trace_events__latest(const struct trace_events *e)
+{
+	uint64_t latest = 0;
+
+	for (size_t i = 0; i < e->count; i++)
+		latest = e->window[i].time_ns > latest ? e->window[i].time_ns : latest;
+	return latest;
+}
+
 int trace_events__finish(struct trace_events *e)
 {
 	struct trace_content *c = e->content;

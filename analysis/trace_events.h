@@ -45,6 +45,8 @@ int trace_events__site(struct trace_events *events, uint64_t address, uint32_t *
 int trace_events__thread(struct trace_events *events, uint32_t tid, uint32_t *out);
 /* Adds a wait for a lock: two records, when it began and when it was got. */
 void trace_events__add_lock(struct trace_events *events, struct trace_record *got);
+/* The latest time of those that wait; 0: none do. */
+uint64_t trace_events__latest(const struct trace_events *events);
 /* All that came, sorted by time, stable, is in content->records. */
 int trace_events__finish(struct trace_events *events);
 void trace_events__free(struct trace_events *events);

@@ -22,10 +22,15 @@
  *     @window begin_ns=N             the program was recorded from then on; with end_ns=N cost_ns=N, when
  * that is over: up to then, and probes took so much from the busiest CPU. Between windows nothing was
  * recorded; an empty one says up to when
+ *              kept=first|slowest,last,every every=N  it was recorded all the time, but kept are only the
+ * first part and, a window each, some parallel regions: the slowest, the last, each N'th
  *     @lost cause=NAME count=N       losses that belong to no thread, at the end
  *     @folded events=N lost=N tasks=N chunks=N work_ns=N first_ns=N last_ns=N ... why=TEXT
  *              of the whole run, where the file has only events of a part; why: not of the whole run, for
  *              that reason
+ *     @folded regions_seen=N unkept_large=N unkept_overlapping=N unkept_lost=N unkept_room=N unkept_why=TEXT
+ *              of how many regions after the first part some were chosen, and of how many none could be:
+ *              of too many events, at the same time as others, with losses, too large for the room; why none
  *     @folded-row site=0x.. ident=0x.. kind=task|taskloop|loop|sections instances=N leaves=N undeferred=N
  *              incomplete=N exec=COUNT,SUM,MIN,MAX,SQUARES,SQUARES create=.. wait=.. buckets=B:COUNT,...
  *              of one call site; SQUARES: upper and lower 64 bits of the sum of squares; bucket B: of
@@ -105,6 +110,16 @@ struct trace_events_head {
 	uint32_t count;
 	uint32_t columns; /* enum trace_columns */
 	uint64_t base_ns;
+};
+
+/* One event, by itself: what the columns have of it. */
+struct trace_event {
+	uint64_t time_ns;
+	uint64_t key, site, frame, extra;
+	uint32_t tid, arg;
+	uint16_t cpu;
+	uint8_t kind; /* enum trace_kind */
+	uint8_t flags;
 };
 
 enum trace_columns { TRACE_COLUMN_EXTRA = 1, TRACE_COLUMNS_PACKED = 2 };

@@ -1,45 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The chunks of a trace file: lengths, checksums, sequence; then its events and lines. */
+#include "analysis/trace_reader.h"
 #include "analysis/fields.h"
-#include "analysis/fold.h"
 #include "analysis/folded.h"
-#include "analysis/grain_fold.h"
-#include "analysis/trace_events.h"
-#include "analysis/trace_words.h"
-#include "analysis/trace_format.h"
 #include "analysis/trace_windows.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
-#include <zstd.h>
 
 /* A year and seven weeks. */
 #define LONGEST_NS (UINT64_C(1) << 55)
-
-struct trace_reader {
-	int fd;
-	const char *path;
-	const struct grain_load_opts *opts;
-	struct grain_error *err;
-	struct budget budget;
-	struct event_stream *stream;
-	struct trace_content content;
-	struct meta_truth truth;
-	uint64_t offset; /* of the chunk that is being read */
-	uint64_t size;
-	uint64_t sequence;
-	struct {
-		char *bytes;
-		size_t capacity; /* grows to TRACE_CHUNK_MAX_RAW */
-	} stored, raw;
-	ZSTD_DCtx *zstd;
-	struct trace_events events;
-	struct trace_words words;
-	bool keep_going;
-	struct trace_folder *folder; /* NULL: all of a file is read; else text is skipped */
-};
 
 static int damaged(struct trace_reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static int damaged(struct trace_reader *r, const char *format, ...)
@@ -55,8 +27,7 @@ static int damaged(struct trace_reader *r, const char *format, ...)
 			  (unsigned long long)r->offset, what);
 }
 
-/* Bytes read, fewer only at the end of the file, or a negative errno. */
-static ssize_t read_at(struct trace_reader *r, void *to, size_t bytes, uint64_t offset)
+ssize_t trace_reader__bytes(struct trace_reader *r, void *to, size_t bytes, uint64_t offset)
 {
 	size_t have = 0;
 
@@ -251,7 +222,7 @@ static int chunk_payload(struct trace_reader *r, const struct trace_chunk *head)
 	ssize_t n = make_room(r, head);
 
 	if (n == 0 && head->stored_bytes)
-		n = read_at(r, r->stored.bytes, head->stored_bytes, r->offset + sizeof(*head));
+		n = trace_reader__bytes(r, r->stored.bytes, head->stored_bytes, r->offset + sizeof(*head));
 	raw = r->stored.bytes;
 	if (n < 0)
 		return (int)n;
@@ -271,16 +242,15 @@ static int chunk_payload(struct trace_reader *r, const struct trace_chunk *head)
 		return events_chunk(r, raw, head->raw_bytes);
 	if (head->type == TRACE_CHUNK_WORDS)
 		return words_chunk(r, raw, head->raw_bytes);
-	if (head->type == TRACE_CHUNK_TEXT && !r->folder)
+	if (head->type == TRACE_CHUNK_TEXT && !r->no_text)
 		return text_chunk(r, raw, head->raw_bytes);
 	return 0;
 }
 
-/* 1: a chunk was read, 0: the end of the file, negative: an error. */
-static int next_chunk(struct trace_reader *r, bool *ended)
+int trace_reader__chunk(struct trace_reader *r, bool *ended)
 {
 	struct trace_chunk head;
-	ssize_t n = read_at(r, &head, sizeof(head), r->offset);
+	ssize_t n = trace_reader__bytes(r, &head, sizeof(head), r->offset);
 	int error;
 
 	if (n <= 0)
@@ -330,10 +300,10 @@ static uint64_t count_events(struct trace_reader *r, uint64_t offset)
 	return count;
 }
 
-static int read_header(struct trace_reader *r, struct trace_header *out)
+int trace_reader__header(struct trace_reader *r, struct trace_header *out)
 {
 	struct trace_header header;
-	ssize_t n = read_at(r, &header, sizeof(header), 0);
+	ssize_t n = trace_reader__bytes(r, &header, sizeof(header), 0);
 
 	if (n < 0)
 		return (int)n;
@@ -355,12 +325,12 @@ static int all_chunks(struct trace_reader *r)
 {
 	struct trace_header header;
 	bool ended = false;
-	int rc = read_header(r, &header);
+	int rc = trace_reader__header(r, &header);
 
 	if (rc)
 		return rc;
 	trace_events__expect(&r->events, count_events(r, r->offset));
-	while ((rc = next_chunk(r, &ended)) > 0) {
+	while ((rc = trace_reader__chunk(r, &ended)) > 0) {
 		if (r->opts && r->opts->progress && r->size)
 			r->opts->progress(r->opts->progress_ctx, (double)r->offset / (double)r->size);
 	}
@@ -443,111 +413,4 @@ int trace_reader__read(int fd, const char *path, const struct grain_load_opts *o
 	if (error == -E2BIG || error == -ENOMEM)
 		return load_error__memory(err, error, path, opts);
 	return error;
-}
-
-struct trace_folder {
-	struct trace_reader reader;
-	struct fold *fold;
-	struct grain_error err;
-	uint64_t damaged; /* chunks */
-	bool keyed;
-};
-
-int trace_folder__new(uint64_t max_bytes, struct trace_folder **out)
-{
-	const struct grain_load_opts opts = {.max_bytes = max_bytes};
-	struct trace_folder *folder = calloc(1, sizeof(*folder));
-	struct trace_reader *r;
-	int error;
-
-	if (!folder)
-		return -ENOMEM;
-	r = &folder->reader;
-	*r = (struct trace_reader){.path = "the trace", .err = &folder->err, .folder = folder};
-	budget__init(&r->budget, &opts);
-	r->zstd = ZSTD_createDCtx();
-	trace_words__begin(&r->words, &r->events);
-	error = r->zstd ? event_stream__new(&r->stream) : -ENOMEM;
-	if (!error)
-		error = trace_events__begin(&r->events, &r->content, r->stream, &r->budget);
-	if (!error)
-		error = fold__new(&r->budget, &folder->fold);
-	if (error)
-		trace_folder__free(folder);
-	else
-		*out = folder;
-	return error;
-}
-
-void trace_folder__free(struct trace_folder *folder)
-{
-	struct trace_reader *r = &folder->reader;
-
-	fold__free(folder->fold);
-	free(r->stored.bytes);
-	free(r->raw.bytes);
-	ZSTD_freeDCtx(r->zstd);
-	trace_events__free(&r->events);
-	trace_words__free(&r->words);
-	trace_content__free(&r->content);
-	event_stream__free(r->stream);
-	free(folder);
-}
-
-/* What has left the window is folded, and its place free again. */
-static int fold_settled(struct trace_folder *folder)
-{
-	int error = fold__records(folder->fold, &folder->reader.content, folder->keyed);
-
-	folder->reader.content.count = 0;
-	return error;
-}
-
-int trace_folder__range(struct trace_folder *folder, int fd, uint64_t from, uint64_t to)
-{
-	struct trace_reader *r = &folder->reader;
-	struct trace_header header;
-	bool ended = false;
-	int rc = 1;
-
-	r->fd = fd;
-	r->offset = from;
-	if (from == 0 && read_header(r, &header))
-		return -EBADMSG;
-	while (r->offset < to && rc > 0) {
-		uint64_t at = r->offset;
-		struct trace_chunk head;
-
-		if (read_at(r, &head, sizeof(head), at) != sizeof(head))
-			return -EBADMSG;
-		folder->keyed |= head.type == TRACE_CHUNK_WORDS;
-		rc = next_chunk(r, &ended);
-		/* What a process wrote may be no events; what follows may be. */
-		if (rc == -EBADMSG && head.stored_bytes <= TRACE_CHUNK_MAX_RAW && r->offset == at) {
-			folder->damaged++;
-			r->sequence++;
-			r->offset += sizeof(head) + head.stored_bytes;
-			rc = 1;
-		}
-		trace_words__forget(&r->words);
-		if (rc > 0 && fold_settled(folder))
-			return -E2BIG;
-	}
-	return rc < 0 ? rc : 0;
-}
-
-uint64_t trace_folder__reached(const struct trace_folder *folder)
-{
-	return folder->reader.offset;
-}
-
-int trace_folder__finish(struct trace_folder *folder, FILE *out)
-{
-	int error = trace_events__finish(&folder->reader.events), failed;
-
-	if (!error)
-		error = fold_settled(folder);
-	fold__finish(folder->fold);
-	failed = fold__write(folder->fold, folder->damaged, out);
-	return error ? error : failed;
 }

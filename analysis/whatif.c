@@ -23,9 +23,20 @@ static double most(uint64_t work_ns, uint64_t span_ns, uint32_t cores)
 	return (double)work_ns / cores + (double)span_ns * (1 - 1 / (double)cores);
 }
 
+/* Of what the graph has: of a long job the totals are of more. */
+static uint64_t work_of(const struct grain_graph *g)
+{
+	return g->coverage.partial ? g->coverage.work_ns : g->totals.work_ns;
+}
+
+static uint64_t wall_of(const struct grain_graph *g)
+{
+	return g->coverage.partial ? g->coverage.wall_ns : g->totals.wall_ns;
+}
+
 static bool is_possible(const struct grain_graph *g, double factor)
 {
-	double work_ns = (double)g->totals.work_ns;
+	double work_ns = (double)work_of(g);
 
 	return isfinite(factor) && factor > 0 && work_ns <= LONGEST_NS && work_ns / factor <= LONGEST_NS;
 }
@@ -66,15 +77,15 @@ int grain_graph__whatif(const struct grain_graph *g, uint32_t definition, double
 	error = weigh(g, &scale, &w);
 	if (error < 0)
 		return error;
-	before = most(t->work_ns, t->span_ns, cores);
+	before = most(work_of(g), t->span_ns, cores);
 	after = most(w.work_ns, w.span_ns, cores);
 	w.least_ns = least(w.work_ns, w.span_ns, cores);
 	w.most_ns = whole(after);
-	w.before_least_ns = least(t->work_ns, t->span_ns, cores);
+	w.before_least_ns = least(work_of(g), t->span_ns, cores);
 	w.before_most_ns = whole(before);
 	if (after < before)
-		w.saves_ns = (uint64_t)fmin((double)t->wall_ns * (1 - after / before),
-					    (double)(t->work_ns - w.work_ns));
+		w.saves_ns = (uint64_t)fmin((double)wall_of(g) * (1 - after / before),
+					    (double)(work_of(g) - w.work_ns));
 	*out = w;
 	return 0;
 }

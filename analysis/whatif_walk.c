@@ -462,7 +462,8 @@ int whatif_walk__run(const struct grain_graph *g, const struct metrics_scale *sc
 	struct whatif_walk w = {.graph = g, .scale = scale, .free = GRAIN_NONE, .ready = GRAIN_NONE};
 	size_t i;
 
-	if (g->depend_count || g->depend_wait_count || g->item_count + g->context_count > MOST_PENDING)
+	if (g->depend_count || g->depend_wait_count || graph__windows_follow(g) ||
+	    g->item_count + g->context_count > MOST_PENDING)
 		return 0;
 	w.error = prepare(&w);
 	for (i = g->context_count; i-- > 0 && !w.error;)

@@ -46,8 +46,23 @@ uint64_t graph__recorded_ns(const struct grain_graph *g)
 	return sum;
 }
 
-/* The last one that had begun by then. */
-static struct window_sums *find(const struct grain_graph *g, struct window_sums *sums, uint64_t time_ns)
+bool graph__windows_follow(const struct grain_graph *g)
+{
+	return g->stream->window_count && g->stream->windows[0].kept & EVENT_KEPT_FIRST;
+}
+
+uint64_t graph__first_window_ns(const struct grain_graph *g)
+{
+	uint64_t begin, end;
+
+	if (!g->stream->window_count)
+		return g->info.end_ns - g->info.start_ns;
+	begin = begin_of(g, 0);
+	end = end_of(g, 0);
+	return end > begin ? end - begin : 0;
+}
+
+size_t graph__window_at(const struct grain_graph *g, uint64_t time_ns)
 {
 	const struct event_stream *s = g->stream;
 	size_t low = 0, high = s->window_count;
@@ -60,14 +75,14 @@ static struct window_sums *find(const struct grain_graph *g, struct window_sums 
 		else
 			high = middle;
 	}
-	return &sums[low];
+	return low;
 }
 
 static void sum_up(const struct grain_graph *g, struct window_sums *sums)
 {
 	for (size_t i = 0; i < g->item_count; i++)
 		if (g->items[i].kind == GRAIN_FRAGMENT)
-			find(g, sums, g->items[i].start_ns)->work_ns += (double)g->items[i].own_ns;
+			sums[graph__window_at(g, g->items[i].start_ns)].work_ns += (double)g->items[i].own_ns;
 }
 
 static bool is_window(const struct grain_graph *g, size_t i)
@@ -122,7 +137,8 @@ void grain_graph__windows(const struct grain_graph *graph, struct grain_windows 
 {
 	const struct event_stream *s = graph->stream;
 	size_t count = s->window_count;
-	struct window_sums *sums = count ? calloc(count, sizeof(*sums)) : NULL;
+	struct window_sums *sums =
+		count && !graph__windows_follow(graph) ? calloc(count, sizeof(*sums)) : NULL;
 
 	*out = (struct grain_windows){.work_ns = {NAN, NAN}};
 	if (!sums)
@@ -140,4 +156,20 @@ void grain_graph__windows(const struct grain_graph *graph, struct grain_windows 
 	out->whole_ns = end_of(graph, count - 1) - begin_of(graph, 0);
 	out->work_ns = estimate_work(sums, count);
 	free(sums);
+}
+
+bool grain_graph__kept_region(const struct grain_graph *graph, size_t index, struct grain_kept_region *out)
+{
+	const struct event_stream *s = graph->stream;
+	const struct event_window *w;
+
+	if (!graph__windows_follow(graph) || index >= s->window_count - 1)
+		return false;
+	w = &s->windows[index + 1];
+	*out = (struct grain_kept_region){.start_ns = w->begin_ns,
+					  .end_ns = end_of(graph, index + 1),
+					  .slowest = w->kept & EVENT_KEPT_SLOWEST,
+					  .last = w->kept & EVENT_KEPT_LAST,
+					  .every = w->kept & EVENT_KEPT_EVERY ? w->every : 0};
+	return true;
 }

@@ -9,4 +9,7 @@
 /* One line; nothing is added where all of the run is there. `micro`: how microseconds are written. */
 void part__describe(const struct grain_graph *graph, const char *micro, struct format_text *out);
 
+/* "9 parallel regions after it (the slowest, the last, every 64th)", where there are any. */
+void part__kept(const struct grain_graph *graph, struct format_text *out);
+
 #endif

@@ -334,6 +334,7 @@ int render__summary(const struct grain_graph *graph, const struct render_text_op
 	summary__tasks(&s);
 	summary__waits(&s);
 	summary__whatif(&s, opts->questions, opts->question_count);
+	summary__kept(&s);
 	summary__regions(&s);
 	summary__loops(&s);
 	summary__chunks(&s);

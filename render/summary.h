@@ -56,6 +56,10 @@ void summary__whatif(struct summary *summary, const struct grain_whatif_question
 void summary__tasks(struct summary *summary);
 void summary__waits(struct summary *summary);
 void summary__regions(struct summary *summary);
+/* summary_kept.c: of long jobs; what of the run is shown, added to a text, and the regions that were kept. */
+struct format_text;
+void summary__coverage(const struct summary *summary, struct format_text *text);
+void summary__kept(struct summary *summary);
 void summary__loops(struct summary *summary);
 void summary__chunks(struct summary *summary);
 void summary__locks(struct summary *summary);

@@ -12,30 +12,6 @@
 #define REGIONS_SHOWN 10
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
-/* Of a long job: what is of the whole run, and what of the part that was kept as a graph. */
-static void coverage(const struct summary *s, struct format_text *text)
-{
-	const struct grain_coverage *c = grain_graph__coverage(s->graph);
-
-	if (!c->partial)
-		return;
-	format__printf(text,
-		       "; grains, wall, work and the definitions' sums are of the whole run, all else of its "
-		       "first %s",
-		       format__time((double)c->wall_ns, "us").text);
-	format__printf(text, " (%s grains", format__count(c->grains).text);
-	format__printf(text, "), of which the graph was kept below the job's ceiling of bytes");
-	if (c->shares)
-		format__printf(text, "; %s static shares of loops are not among the grains",
-			       format__count(c->shares).text);
-	if (c->why[0]) {
-		char why[200];
-
-		format__printf(text, "; NOT all of the run: %s",
-			       format__clean(why, sizeof(why), c->why, 160));
-	}
-}
-
 void summary__totals(struct summary *s)
 {
 	static const struct columns_column columns[] = {
@@ -74,7 +50,7 @@ void summary__totals(struct summary *s)
 	if (!isnan(t->events_per_s))
 		format__printf(&text, "; %s events/s",
 			       format__count_short((uint64_t)fmax(0, t->events_per_s)).text);
-	coverage(s, &text);
+	summary__coverage(s, &text);
 	if (info->cycles)
 		format__add(&text, "; times are cycles, each written as 1 ns");
 	if (info->times_derived)

@@ -17,6 +17,7 @@ static void add_times(struct columns *table, uint64_t work_ns, uint64_t span_ns,
 static void add_row(struct summary *s, struct columns *table, const struct grain_whatif_question *question)
 {
 	const struct grain_totals *t = grain_graph__totals(s->graph);
+	const struct grain_coverage *c = grain_graph__coverage(s->graph);
 	const struct grain_info *info = grain_graph__info(s->graph);
 	struct grain_definition d;
 	struct grain_whatif w;
@@ -28,7 +29,8 @@ static void add_row(struct summary *s, struct columns *table, const struct grain
 	if (!table->cell_count) {
 		columns__add(table, "as it is");
 		columns__add(table, "-");
-		add_times(table, t->work_ns, t->span_ns, w.before_least_ns, w.before_most_ns);
+		add_times(table, c->partial ? c->work_ns : t->work_ns, t->span_ns, w.before_least_ns,
+			  w.before_most_ns);
 		columns__add(table, "-");
 	}
 	grain_graph__definition(s->graph, question->definition, &d);

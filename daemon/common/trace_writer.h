@@ -22,16 +22,6 @@
 
 struct trace_writer;
 
-/* One event; the fields of trace_format.h's columns. */
-struct trace_event {
-	uint64_t time_ns;
-	uint64_t key, site, frame, extra;
-	uint32_t tid, arg;
-	uint16_t cpu;
-	uint8_t kind; /* enum trace_kind */
-	uint8_t flags;
-};
-
 struct trace_writer_opts {
 	uint64_t max_bytes; /* of the file; 0 = no ceiling */
 	uint32_t mode;	    /* of the file; 0 = 0600 */

@@ -37,6 +37,8 @@ struct feed {
 	bool ending, failed, cut, started;
 	uid_t uid;
 	gid_t gid;
+	int kept;
+	uint64_t keep_bytes;
 	int error;
 	char *text;
 	size_t size;
@@ -90,9 +92,12 @@ static bool next_range(struct feed *feed, struct feed_range *range, int *fd)
 /* Sends until there is no more. The worker reads whole chunks: it answers how far it came. */
 static int all_ranges(struct feed *feed, int socket)
 {
-	struct feed_range range;
+	struct feed_range range = {.keep = feed->keep_bytes};
 	int fd, error = 0;
 
+	if (range.keep)
+		error = pass_fd__send(socket, &range, sizeof(range), feed->kept, 0);
+	range.keep = 0;
 	pthread_mutex_lock(&feed->lock);
 	while (!error && next_range(feed, &range, &fd)) {
 		struct file *file = &feed->files[feed->first];
@@ -151,7 +156,7 @@ static void *run(void *argument)
 	return NULL;
 }
 
-int feed__new(uid_t uid, gid_t gid, struct feed **out)
+int feed__new(uid_t uid, gid_t gid, int kept, uint64_t keep_bytes, struct feed **out)
 {
 	struct feed *feed = calloc(1, sizeof(*feed));
 	int error;
@@ -160,6 +165,8 @@ int feed__new(uid_t uid, gid_t gid, struct feed **out)
 		return -ENOMEM;
 	feed->uid = uid;
 	feed->gid = gid;
+	feed->kept = kept;
+	feed->keep_bytes = keep_bytes;
 	urgency__make_lock(&feed->lock);
 	pthread_cond_init(&feed->more, NULL);
 	error = -pthread_create(&feed->thread, NULL, run, feed);

@@ -16,9 +16,15 @@ struct feed;
 /* What is sent to the worker; with the first of a file comes its descriptor. */
 struct feed_range {
 	uint64_t from, to; /* whole chunks of a trace file; from 0: with its header */
+	uint64_t keep;	   /* not 0, in the first message alone, which has no answer: with it comes a file for
+			      parallel regions that are kept, of so many bytes at most */
 };
 
-int feed__new(uid_t uid, gid_t gid, struct feed **out);
+/* No job's file for that is larger. */
+#define FEED_KEEP_BYTES (UINT64_C(112) << 20)
+
+/* `kept`: a file for regions, the caller's until feed__free; keep_bytes 0: there is none. */
+int feed__new(uid_t uid, gid_t gid, int kept, uint64_t keep_bytes, struct feed **out);
 /* Another file follows; `fd` is the feed's from then on, closed when all of it is read. */
 int feed__file(struct feed *feed, int fd);
 /* The file can be read up to here. */

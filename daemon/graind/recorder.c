@@ -254,6 +254,7 @@ void recorder__window(struct recorder *recorder, const struct recorder_window *w
 		live__pause(recorder->ring.live, window->end_ns);
 	else
 		live__resume(recorder->ring.live, window->begin_ns);
+	spool__parted(recorder->spool);
 	if (window->end_ns)
 		keep_error(recorder, trace_writer__textf(recorder->writer,
 							 "@window begin_ns=%" PRIu64 " end_ns=%" PRIu64

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/spool.h"
 #include "daemon/graind/feed.h"
+#include "daemon/graind/kept_regions.h"
 #include "daemon/graind/log.h"
 
 #include <errno.h>
@@ -29,6 +30,8 @@ struct spool {
 	uid_t uid;
 	gid_t gid;
 	uint64_t max_bytes, told, trace_end;
+	int kept; /* the file of regions that the worker keeps; -1 */
+	bool parted;
 	int error;
 };
 
@@ -47,8 +50,13 @@ int spool__new(int dirfd, const char *name, uid_t uid, gid_t gid, uint64_t max_b
 
 	if (!spool)
 		return -ENOMEM;
-	*spool = (struct spool){
-		.trace = trace, .dirfd = dirfd, .name = name, .uid = uid, .gid = gid, .max_bytes = max_bytes};
+	*spool = (struct spool){.trace = trace,
+				.dirfd = dirfd,
+				.name = name,
+				.uid = uid,
+				.gid = gid,
+				.max_bytes = max_bytes,
+				.kept = -1};
 	*out = spool;
 	return 0;
 }
@@ -81,6 +89,11 @@ static uint64_t file_bytes(const struct spool *spool)
 	return spool->max_bytes / 32 < LARGEST_FILE ? spool->max_bytes / 32 : LARGEST_FILE;
 }
 
+static uint64_t keep_bytes(const struct spool *spool)
+{
+	return spool->max_bytes / 4 < FEED_KEEP_BYTES ? spool->max_bytes / 4 : FEED_KEEP_BYTES;
+}
+
 /* From here on the trace has no events. */
 static int leave_trace(struct spool *spool)
 {
@@ -107,8 +120,12 @@ static bool is_full(const struct spool *spool)
 
 static int start_feed(struct spool *spool)
 {
-	int error = feed__new(spool->uid, spool->gid, &spool->feed);
+	int error;
 
+	/* Statistics are made without it, too. */
+	spool->kept = kept_regions__open(spool->dirfd);
+	error = feed__new(spool->uid, spool->gid, spool->kept, spool->kept < 0 ? 0 : keep_bytes(spool),
+			  &spool->feed);
 	return error ? error : show_file(spool, spool->name);
 }
 
@@ -144,7 +161,7 @@ static int look(struct spool *spool)
 static void wait_for_room(struct spool *spool)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
-	uint64_t reserved = 2 * file_bytes(spool) + CHUNK_BYTES + spool->max_bytes / 16,
+	uint64_t reserved = 2 * file_bytes(spool) + keep_bytes(spool) + CHUNK_BYTES + spool->max_bytes / 16,
 		 half = spool->max_bytes / 2, room = half > reserved ? half - reserved : CHUNK_BYTES;
 
 	while (feed__backlog(spool->feed) > room && !feed__failed(spool->feed))
@@ -190,36 +207,76 @@ bool spool__folds(const struct spool *spool)
 	return spool->own != NULL;
 }
 
+void spool__parted(struct spool *spool)
+{
+	spool->parted = true;
+}
+
 /* What the worker says is as untrusted as what it read. */
-static int take_lines(struct trace_writer *trace, char *text)
+static int take_lines(struct spool *spool, char *text, struct kept_regions *regions)
 {
 	char *rest;
 	int error = 0;
 
 	for (char *line = strtok_r(text, "\n", &rest); line && !error; line = strtok_r(NULL, "\n", &rest))
-		error = strncmp(line, "@folded", 7) == 0 ? trace_writer__text(trace, line) : -EBADMSG;
+		if (!kept_regions__line(regions, line, &error))
+			error = strncmp(line, "@folded", 7) == 0 ? trace_writer__text(spool->trace, line)
+								 : -EBADMSG;
+	return error;
+}
+
+/* Without them the statistics and the first part are what there is. */
+static int take_regions(struct spool *spool, const struct kept_regions *regions)
+{
+	const char *why = NULL;
+	int error = 0;
+
+	if (spool->parted)
+		why = "it was recorded in windows, for its ceiling";
+	else if (spool->kept < 0)
+		why = "there was no file for them";
+	else
+		error = kept_regions__append(regions, spool->kept, spool->max_bytes, spool->trace);
+	if (error)
+		why = error == -ENOSPC ? "they do not fit below the ceiling of bytes"
+				       : "they could not be read";
+	return why ? trace_writer__textf(spool->trace, "@folded unkept_why=\"%s\"", why) : 0;
+}
+
+/* The worker has read all that there was time for. */
+static int conclude(struct spool *spool, unsigned int seconds)
+{
+	struct kept_regions *regions = calloc(1, sizeof(*regions));
+	char *text = NULL;
+	bool cut = false;
+	int error = feed__finish(spool->feed, seconds, &text, &cut);
+
+	spool->feed = NULL;
+	/* What the last of them had is read. */
+	trace_writer__abandon(spool->own);
+	spool->own = NULL;
+	if (!error && !regions)
+		error = -ENOMEM;
+	if (!error)
+		error = take_lines(spool, text, regions);
+	if (!error && (cut || spool->error))
+		error = trace_writer__text(spool->trace,
+					   cut ? "@folded why=\"there was no time to read the rest\""
+					       : "@folded why=\"not everything could be written or read\"");
+	if (!error)
+		error = take_regions(spool, regions);
+	free(regions);
+	free(text);
 	return error;
 }
 
 int spool__finish(struct spool *spool, unsigned int seconds)
 {
-	char *text = NULL;
-	bool cut = false;
 	int error = 0;
 
 	spool__flush(spool);
-	if (spool->feed && spool->own) {
-		error = feed__finish(spool->feed, seconds, &text, &cut);
-		spool->feed = NULL;
-		if (!error)
-			error = take_lines(spool->trace, text);
-		if (!error && (cut || spool->error))
-			error = trace_writer__text(
-				spool->trace,
-				cut ? "@folded why=\"there was no time to read the rest\""
-				    : "@folded why=\"not everything could be written or read\"");
-		free(text);
-	}
+	if (spool->feed && spool->own)
+		error = conclude(spool, seconds);
 	spool__free(spool);
 	return error;
 }
@@ -230,5 +287,7 @@ void spool__free(struct spool *spool)
 		return;
 	feed__free(spool->feed);
 	trace_writer__abandon(spool->own);
+	if (spool->kept >= 0)
+		close(spool->kept);
 	free(spool);
 }

@@ -2,7 +2,8 @@
 /*
  * Keeps what a job writes below its ceiling. Up to half of it the trace has all events. What comes then goes
  * to files without a name that are gone once a worker has made statistics of them; the statistics, of the
- * trace's events too, are lines of the trace in the end.
+ * trace's events too, are lines of the trace in the end. Some parallel regions of that time, which the worker
+ * has kept in another such file, become windows of the trace then.
  */
 #ifndef GRAIND_SPOOL_H
 #define GRAIND_SPOOL_H
@@ -25,6 +26,8 @@ struct trace_writer *spool__writer(struct spool *spool);
 void spool__flush(struct spool *spool);
 /* Events that did not reach a file. */
 uint64_t spool__dropped(const struct spool *spool);
+/* The trace has windows already, of another kind: no regions are kept. */
+void spool__parted(struct spool *spool);
 /* Whether events are no longer kept. */
 bool spool__folds(const struct spool *spool);
 /* The statistics, within so many seconds, go into the trace; nothing does where all events are there. Frees

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Standard input is a socket over which ranges of trace files come (feed.h), each answered when it is read;
- * at its end the statistics of all of them go to standard output, as lines of a trace.
+ * at its end the statistics of all of them go to standard output, as lines of a trace. Regions that are kept
+ * are in a file that came before.
  */
 #include "daemon/graind/feed.h"
 #include "daemon/graind/worker.h"
@@ -40,6 +41,13 @@ int worker__fold(void)
 	while (receive(&range, &fd)) {
 		uint64_t reached = range.to;
 
+		if (range.keep) {
+			/* Without memory for them there are statistics all the same. */
+			if (trace_folder__keep(folder, fd, range.keep))
+				printf("@folded unkept_why=\"there was not enough memory\"\n");
+			fd = -1;
+			continue;
+		}
 		/* What cannot be read any more is answered all the same: nobody keeps it for us. */
 		if (!error)
 			error = trace_folder__range(folder, fd, range.from, range.to);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The worker's side: gives up its rights before it looks at anything. */
 #include "daemon/graind/worker.h"
+#include "daemon/graind/feed.h"
 
 #include "daemon/common/confine.h"
 
@@ -24,6 +25,7 @@ static const struct confine_limits limits_of_fold = {
 	.cpu_seconds = UINT64_MAX,
 	.memory_bytes = UINT64_C(1) << 30,
 	.open_files = 16,
+	.file_bytes = FEED_KEEP_BYTES,
 };
 
 static const struct confine_limits limits_of_deliver = {

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Jobs of more events than their files may hold: statistics of all of the run, a graph of its first part.
+# Jobs of more events than their files may hold: statistics of all of the run, a graph of its first part and of
+# some parallel regions after it.
 # usage: tests/root/test_long_job.sh BUILD_DIRECTORY [TASKS]
 # With TASKS only one job, of as many at least, in 32 MiB.
 . "$(dirname "$0")/../lib.sh"
@@ -18,26 +19,42 @@ bytes_of()
 	for fd in /proc/"$GRAIND_PID"/fd/*; do
 		case $(readlink "$fd" 2>/dev/null) in
 		*/jobs/"$1"/events.new*) total=$((total + $(stat -L -c %s "$fd" 2>/dev/null || echo 0))) ;;
+		# What is copied from it is taken out of it, so that it has holes.
+		*/jobs/"$1"/regions.new*) total=$((total + $(stat -L -c '%b * 512' "$fd" 2>/dev/null || echo 0))) ;;
 		esac
 	done
 	echo "${total:-0}"
 }
 
-# long NAME JOB OPTIONS -- PROGRAM ARG...: the program's own count is that of the statistics, and no file was too large.
-long()
+# record NAME JOB OPTIONS -- PROGRAM ARG...: its summary is in $T/summary, what it says in $T/said, and PEAK is what its files took.
+record()
 {
-	local name=$1 job=$2 peak=0 now
+	local name=$1 job=$2 now
 	shift 2
+	PEAK=0
 	"$GRAINCTL" run --max-bytes "$MAX" "$@" >"$T/said" 2>"$T/err" &
 	local pid=$!
 	while kill -0 "$pid" 2>/dev/null; do
 		now=$(bytes_of "$job")
-		[ "$now" -gt "$peak" ] && peak=$now
-		sleep 0.1
+		[ "$now" -gt "$PEAK" ] && PEAK=$now
+		sleep 0.05
 	done
 	wait "$pid"
 	is "$name: job" "$(tail -1 "$T/err")" "job $job"
 	"$GRAINCTL" summary "$job" --json >"$T/summary"
+	now=$(bytes_of "$job")
+	[ "$now" -gt "$PEAK" ] && PEAK=$now
+	check "$name: at most $PEAK bytes in files" test "$PEAK" -le "$MAX"
+	check "$name: and more than a quarter of the ceiling" test "$PEAK" -gt $((MAX / 4))
+	is "$name: nothing is left but what a job has" "$(ls "$GRAIND_STATE_DIR/jobs/$job" | tr '\n' ' ')" \
+		"job.json summary.json trace.grt "
+}
+
+# long NAME JOB OPTIONS -- PROGRAM ARG...: the program's own count is that of the statistics, and no file was too large.
+long()
+{
+	local name=$1
+	record "$@"
 	is "$name: tasks as the program counts them, none lost, none incomplete" "$(python3 - "$T/summary" "$T/said" <<'PY'
 import json, sys
 s, said = (json.load(open(f)) for f in sys.argv[1:])
@@ -55,11 +72,7 @@ assert c["run_regions"] == said["rounds"], c
 print(s["grains"]["tasks"] == said["tasks"], s["events"]["lost"], s["grains"]["incomplete"])
 PY
 )" "True 0 0"
-	now=$(bytes_of "$job")
-	[ "$now" -gt "$peak" ] && peak=$now
-	check "$name: at most $peak bytes in files" test "$peak" -le "$MAX"
-	check "$name: and more than a quarter of the ceiling" test "$peak" -gt $((MAX / 4))
-	printf '= %s: %s\n' "$name" "$(python3 - "$T/summary" "$peak" <<'PY'
+	printf '= %s: %s\n' "$name" "$(python3 - "$T/summary" "$PEAK" <<'PY'
 import json, sys
 s = json.load(open(sys.argv[1]))
 print(f"{s['grains']['tasks']:,} tasks in {s['wall_ns'] / 1e9:.1f} s, {s['events']['seen']:,} events, "
@@ -67,8 +80,64 @@ print(f"{s['grains']['tasks']:,} tasks in {s['wall_ns'] / 1e9:.1f} s, {s['events
       f"graph of {s['coverage']['graph_grains']:,} tasks")
 PY
 )"
-	is "$name: nothing is left but what a job has" "$(ls "$GRAIND_STATE_DIR/jobs/$job" | tr '\n' ' ')" \
-		"job.json summary.json trace.grt "
+}
+
+# regions NAME JOB OPTIONS -- PROGRAM ARG...: of slow_round's rounds after the first part some are kept, each whole: the slow one, the last.
+regions()
+{
+	local name=$1 job=$2
+	record "$@"
+	is "$name: statistics as the program counts, nothing lost, incomplete, unmatched or in violation of conservation" \
+		"$(python3 - "$T/summary" "$T/said" <<'PY'
+import json, sys
+s, said = (json.load(open(f)) for f in sys.argv[1:])
+print(s["grains"]["tasks"] == said["tasks"], sum(d["instances"] for d in s["definitions"] if d["kind"] == "task") == said["tasks"],
+      s["coverage"]["run_regions"] == said["rounds"], s["grains"]["incomplete"], s["conservation"]["violations"],
+      [v for k, v in s["events"].items() if k not in ("seen", "losses") and v], s["recording"]["mode"], s["coverage"]["why"])
+PY
+)" "True True True 0 0 [] all None"
+	is "$name: regions are kept after the first part, each whole, the slowest is the program's, and the last one its last" \
+		"$(python3 - "$T/summary" "$T/said" <<'PY'
+import json, sys
+s, said = (json.load(open(f)) for f in sys.argv[1:])
+c = s["coverage"]
+kept, at = c["kept_regions"], {r["start_ns"]: r for r in s["regions"]}
+assert not c["whole"] and c["not_kept_why"] is None, c
+assert 0 < c["graph_first_ns"] < c["graph_wall_ns"] < s["wall_ns"], c
+assert c["graph_wall_ns"] == c["graph_first_ns"] + sum(k["wall_ns"] for k in kept), c
+assert 4 <= len(kept) <= 18 and c["regions_after_first"] > 20 * len(kept), c
+assert all(v == 0 for v in c["regions_not_considered"].values()), c
+slow = [k for k in kept if k["slowest"]]
+last = [k for k in kept if k["last"]]
+every = {k["every"] for k in kept if k["every"]}
+assert len(slow) == len(last) == len(every) == 1, kept
+assert last[0] is kept[-1] and last[0]["start_ns"] + last[0]["wall_ns"] > s["start_ns"] + 0.97 * s["wall_ns"], (kept, s["start_ns"], s["wall_ns"])
+assert all(a["start_ns"] + a["wall_ns"] < b["start_ns"] for a, b in zip(kept, kept[1:])), kept
+assert 0.9 * said["slow_ns"] < slow[0]["wall_ns"] < 1.1 * said["slow_ns"], (slow, said)
+for k in kept:
+    r = at[k["start_ns"]]
+    tasks = said["slow_tasks"] if k["slowest"] else said["tasks_per_round"]
+    assert r["tasks"] == tasks and r["threads"] == 2 and not r["incomplete"] and r["wall_ns"] == k["wall_ns"], (k, r)
+assert abs(s["average_parallelism"] * s["span_ns"] / c["graph_work_ns"] - 1) < 1e-6, (s["span_ns"], s["average_parallelism"], c)
+print("yes")
+PY
+)" yes
+	"$GRAINCTL" summary "$job" >"$T/text"
+	check "$name: the text says which" grep -q "parallel regions after it" "$T/text"
+	is "$name: and lists them" "$(sed -n '/^KEPT REGION/,/^$/p' "$T/text" | grep -c 'the slowest\|the last')" 2
+	"$GRAINCTL" export "$job" --format log -o "$T/log"
+	is "$name: the log has the windows" "$(grep -ac '^@window .*kept=' "$T/log")" \
+		"$(python3 -c 'import json, sys; print(1 + len(json.load(sys.stdin)["coverage"]["kept_regions"]))' <"$T/summary")"
+	"$GRAINCTL" analyze "$T/log" --json >"$T/again"
+	is "$name: and its graph is the same" "$(python3 - "$T/summary" "$T/again" <<'PY'
+import json, sys
+a, b = (json.load(open(f)) for f in sys.argv[1:])
+print([k for k in ("span_ns", "burdened_span_ns", "average_parallelism", "regions") if a[k] != b[k]],
+      [k for k in ("graph_grains", "graph_wall_ns", "graph_work_ns", "kept_regions") if a["coverage"][k] != b["coverage"][k]])
+PY
+)" "[] []"
+	rm "$T/log"
+	printf '= %s: %s regions kept\n' "$name" "$(python3 -c 'import json, sys; print(len(json.load(sys.stdin)["coverage"]["kept_regions"]))' <"$T/summary")"
 }
 
 if [ "$TASKS" -gt 0 ]; then
@@ -86,6 +155,9 @@ check "the trace can be analysed without graind" test -s "$T/grains"
 check "a report of the first part" "$GRAINCTL" report 1 --format html -o "$T/report.html"
 long "libomp, from inside" 2 --fast --lossless -- "$B/tests/omp/fib.clang" 25 18 10
 long "libgomp, by probes" 3 -- "$B/tests/omp/fib" 25 15 8
+regions "rounds, libgomp, from inside" 4 --fast --lossless -- "$B/tests/omp/slow_round" 6000 500 300
+regions "rounds, libomp, from inside" 5 --fast --lossless -- "$B/tests/omp/slow_round.clang" 5000 500 300
+regions "rounds, libgomp, by probes" 6 -- "$B/tests/omp/slow_round" 4000 200 300
 
 # The same statistics as those of a graph of all of it.
 same()
