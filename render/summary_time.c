@@ -101,6 +101,7 @@ void summary__parallelism(struct summary *s)
 {
 	const struct grain_info *info = grain_graph__info(s->graph);
 	struct line line = {.start_ns = info->start_ns, .length_ns = info->end_ns - info->start_ns};
+	uint64_t wall_ns = grain_graph__coverage(s->graph)->wall_ns;
 	char text[BARS_BYTES + 8], heading[128], drawn[BARS_BYTES];
 	double most, mean = 0;
 
@@ -112,6 +113,9 @@ void summary__parallelism(struct summary *s)
 	most = finish_line(&line);
 	for (size_t i = 0; i < line.count; i++)
 		mean += line.ns[i] / (double)line.count;
+	/* Of the time that the graph has. */
+	if (wall_ns)
+		mean *= (double)line.length_ns / (double)wall_ns;
 	snprintf(heading, sizeof(heading), "PARALLELISM: grains that run at a time, of %u threads; mean %s",
 		 info->threads, format__ratio(mean).text);
 	summary__heading(s, heading);
@@ -248,7 +252,7 @@ void summary__threads(struct summary *s)
 		qsort(loads.rows, loads.count, sizeof(*loads.rows), by_exec);
 	if (loads.count && grain_graph__totals(s->graph)->grains) {
 		summary__table(s, &table, columns, COUNT_OF(columns));
-		add_loads(&table, &loads, grain_graph__totals(s->graph)->wall_ns);
+		add_loads(&table, &loads, grain_graph__coverage(s->graph)->wall_ns);
 		summary__print(s, &table);
 	}
 	free(loads.rows);
