@@ -155,9 +155,9 @@ check "the trace can be analysed without graind" test -s "$T/grains"
 check "a report of the first part" "$GRAINCTL" report 1 --format html -o "$T/report.html"
 long "libomp, from inside" 2 --fast --lossless -- "$B/tests/omp/fib.clang" 25 18 10
 long "libgomp, by probes" 3 -- "$B/tests/omp/fib" 25 15 8
-regions "rounds, libgomp, from inside" 4 --fast --lossless -- "$B/tests/omp/slow_round" 6000 500 300
-regions "rounds, libomp, from inside" 5 --fast --lossless -- "$B/tests/omp/slow_round.clang" 5000 500 300
-regions "rounds, libgomp, by probes" 6 -- "$B/tests/omp/slow_round" 4000 200 300
+regions "rounds, libgomp, from inside" 4 --fast --lossless -- "$B/tests/omp/slow_round" 6000 500 4000
+regions "rounds, libomp, from inside" 5 --fast --lossless -- "$B/tests/omp/slow_round.clang" 5000 500 4000
+regions "rounds, libgomp, by probes" 6 -- "$B/tests/omp/slow_round" 4000 200 8000
 
 # The same statistics as those of a graph of all of it.
 same()
