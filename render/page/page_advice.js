@@ -16,10 +16,10 @@ function worst_link(app, id) {
 }
 
 function advice_node(app, advice) {
-	const s = app.data.summary, definition = app.definition_at(advice.source);
+	const definition = app.definition_at(advice.source);
 	const name = problem_title(advice.problem && advice.kind !== "small_chunks" ? advice.problem : advice.kind);
 	const place = advice.source ? place_node(advice.source, app.place(definition).func) : "the whole program";
-	const share = s.wall_ns ? ` (${format_percent(100 * advice.saves_ns / s.wall_ns)} of wall)` : "";
+	const wall = graph_wall(app), share = wall ? ` (${format_percent(100 * advice.saves_ns / wall)} of wall)` : "";
 
 	return dom_node("li", {},
 		dom_node("h3", {}, definition === NONE ? place : dom_node("button", { class: "link", type: "button",

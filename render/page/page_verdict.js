@@ -84,7 +84,7 @@ const VERDICTS = {
 function verdict_worst(app, advice) {
 	const s = app.data.summary, say = VERDICTS[advice.kind], place = verdict_place(app, advice);
 	/* Advice is of what the graph has. */
-	const wall = is_partial(app) ? s.coverage.graph_wall_ns : s.wall_ns;
+	const wall = graph_wall(app);
 	const share = wall ? ", " + format_percent(100 * advice.saves_ns / wall) + " of the wall time" : "";
 
 	return [
@@ -135,6 +135,23 @@ function is_partial(app) {
 	return !!coverage && !coverage.whole;
 }
 
+/* The time that the graph has of it. */
+function graph_wall(app) {
+	const s = app.data.summary;
+
+	return is_partial(app) ? s.coverage.graph_wall_ns : s.wall_ns;
+}
+
+/* "and 9 parallel regions after it (the slowest, the last, every 64th)", as ../part.c says it. */
+function kept_text(kept) {
+	const every = kept.reduce((most, region) => Math.max(most, region.every || 0), 0);
+	const ending = every % 100 > 10 && every % 100 < 14 ? "th" : ["th", "st", "nd", "rd"][every % 10] || "th";
+	const which = [kept.some(region => region.slowest) ? "the slowest" : "", kept.some(region => region.last) ? "the last" : "",
+		every > 1 ? `every ${format_count(every)}${ending}` : ""].filter(word => word);
+
+	return ` and ${format_plural(kept.length, "parallel region")} after it (${every === 1 ? "all of them" : which.join(", ")})`;
+}
+
 /* What of the run the page shows, where that is not all of it: as ../part.c says it. */
 function part_node(app) {
 	const s = app.data.summary, r = s.recording, c = s.coverage, parts = [];
@@ -150,7 +167,8 @@ function part_node(app) {
 	}
 	if (is_partial(app))
 		parts.push([`${parts.length ? " " : ""}Graph, time-line and problems are of the first `,
-			dom_node("b", {}, format_time(c.graph_wall_ns)), `, ${format_count(c.graph_grains)} of ${format_plural(s.grains.total, "grain")}; `,
+			dom_node("b", {}, format_time(c.graph_first_ns)), c.kept_regions.length ? kept_text(c.kept_regions) : "",
+			`, ${format_count(c.graph_grains)} of ${format_plural(s.grains.total, "grain")}; `,
 			"grains, wall, work and the sums of source lines are of the whole run",
 			c.why ? [", but not all of it: ", dom_node("bdi", {}, clean_strings(c.why))] : "", "."]);
 	return parts.length ? dom_node("p", { class: "part", role: "note" }, dom_node("i", { class: "dot", "aria-hidden": "true" }),

@@ -94,7 +94,11 @@ class Inputs:
                        stdout=subprocess.DEVNULL)
         return Input(self.build, self.folder, "made%d" % grains, trace, *options)
 
-    def windowed(self):
+    def kept(self):
+        """The windows of a long job: its first part and two regions after it."""
+        return self.windowed("kept", (" kept=first", " kept=every every=4", " kept=slowest,last"))
+
+    def windowed(self, name="windowed", why=("", "", "")):
         """The same region in three windows of a longer time, as a ceiling has it recorded."""
         with open(ROOT + "/tests/data/fib_two_threads.log") as log:
             text = log.read().splitlines()
@@ -107,11 +111,11 @@ class Inputs:
         first, last = int(events[0][0]), int(events[-1][0])
         windows, lines, step = [], [], 10 * (last - first)
         for n in range(3):
-            windows.append("@window begin_ns=%d end_ns=%d cost_ns=7" % (first + n * step, last + n * step))
+            windows.append("@window begin_ns=%d end_ns=%d cost_ns=7%s" % (first + n * step, last + n * step, why[n]))
             # Numbers of regions and tasks are used once.
             lines += ["%d %s" % (int(at) + n * step, re.sub(r"\b(region|task|loop|parent)=(\d+)", lambda m: "%s=%d" % (
                 m.group(1), int(m.group(2)) + 100 * n), rest)) for at, rest in events]
-        return self.written("windowed", "\n".join(heads + windows + lines) + "\n")
+        return self.written(name, "\n".join(heads + windows + lines) + "\n")
 
     def partial(self):
         """The first 500 grains of a job of a million, of which the rest is sums."""

@@ -92,6 +92,14 @@ def parts(browser, inputs):
           count_of(first.group(2)) == coverage["graph_grains"] and count_of(first.group(3)) == report.summary["grains"]["total"], page, coverage)
     check("the drawing of the long job says it", svg and "graph and problems of the first" in " ".join(svg), svg)
     check("and its summary's first screen", "  part   graph and problems of the first" in text.split("\n\n")[0], text[:600])
+    report = inputs.kept()
+    page, svg, text = shown(report)
+    coverage, which = report.summary["coverage"], " and 2 parallel regions after it (the slowest, the last, every 4th)"
+    first = re.search(r"are of the first (.*?) and 2 parallel", page)
+    check("regions that are kept of a long job: how many after which part, and why", which in page and first and
+          is_time(first.group(1), coverage["graph_first_ns"]) and "Recorded in" not in page, page, coverage)
+    check("its summary says it, and that it was recorded all the time", which in " ".join(text.split()) and
+          report.summary["recording"]["mode"] == "all", text[:600])
 
 
 def views(browser, inputs):
