@@ -56,6 +56,7 @@ static void copy(struct kmpc_task *to, struct kmpc_task *from, int32_t last)
 	uint64_t lower, upper;
 
 	TAKE_OVER(pattern);
+	TAKE_OVER(to);
 	head->state = 0;
 	head->other = 0;
 	if (local && pattern->session != local->session)

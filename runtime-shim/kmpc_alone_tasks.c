@@ -61,6 +61,7 @@ static int32_t body(int32_t thread, void *task)
 	head->state |= ALONE_BEGUN;
 	routine = head->routine;
 	HAND_OVER(head);
+	HAND_OVER(task);
 	/* It may be freed by then: an untied one has other parts. */
 	result = routine(thread, task);
 	if (!shim__goes_on(local))
@@ -107,7 +108,8 @@ static struct kmpc_task *fill(struct kmpc_task *task, kmpc_routine routine, uint
 {
 	struct alone_head *head = (struct alone_head *)task->shareds - 1;
 
-	TAKE_OVER(head);
+	/* What was there before had its head elsewhere, if it was of another size. */
+	TAKE_OVER(task);
 	*head = (struct alone_head){.routine = routine, .arg = (uint16_t)arg};
 	/* The recording may end before the task is created: nothing else says it then. */
 	HAND_OVER(head);
@@ -254,7 +256,7 @@ static void alone___kmpc_omp_task_complete_if0(struct kmpc_location *loc, int32_
 		SHIM_EVENT(local, SHIM_TASK_CREATE_END, 0, 0);
 	}
 	if (head)
-		HAND_OVER(head);
+		HAND_OVER(task);
 	real___kmpc_omp_task_complete_if0(loc, thread, task);
 }
 

@@ -34,6 +34,13 @@ void recorder__word_site(struct recorder *recorder, uint32_t number, uint64_t ad
 	f.sites[f.site_count++] = (struct trace_word_site){.number = number, .address = address};
 }
 
+void recorder__counters(struct recorder *recorder, const struct counter_set *set)
+{
+	(void)recorder;
+	for (size_t i = 0; i < set->counter_count; i++)
+		MUST(memchr(set->counters[i].absent, 0, sizeof(set->counters[i].absent)) != NULL);
+}
+
 /* Of many words only the first are analysed: a ring has half a million. */
 void recorder__words(struct recorder *recorder, const struct trace_words_head *head, const uint64_t *words)
 {
