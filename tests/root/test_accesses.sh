@@ -32,9 +32,11 @@ if accessed many "--sample=99 --memory-event $all" "$B/tests/omp/pages" 400 2; t
 	is "many: at most 10000 a second and CPU, and the rest is counted" \
 		"$(json '(a := d["numa"]["addresses"])["samples"] <= 10000 * (d["wall_ns"] / 1e9 + 1) * '"$(nproc)"', a["lost"] + a["samples"] > 300000' <"$T/many.summary")" "(True, True)"
 fi
-# As often as samples are taken: a hundredth or so of the faults.
-if accessed some "--sample=99 --memory-event page-faults" "$B/tests/omp/pages" 200 4; then
-	is "some: far fewer than there were" "$(json '0 < d["numa"]["addresses"]["samples"] < 0.2 * 4 * 2 * 199 * 100' <"$T/some.summary")" True
+# As often as samples are taken: a part of the faults. The kernel goes by the faults of all programs on a CPU: with 99 a
+# second a program of 0.3 s beside others may have none.
+if accessed some "--sample=999 --memory-event page-faults" "$B/tests/omp/pages" 200 4; then
+	samples=$(json 'd["numa"]["addresses"]["samples"]' <"$T/some.summary")
+	is "some: far fewer than there were ($samples)" "$(json '0 < d["numa"]["addresses"]["samples"] < 0.2 * 4 * 2 * 199 * 100' <"$T/some.summary")" True
 fi
 
 # The processor's own event, or why there is none.
