@@ -11,7 +11,6 @@
 #include "daemon/graind/spool.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,7 +37,6 @@ static int check_process(const struct job_request *request, struct process *proc
 			 struct failure *failure)
 {
 	pid_t pid = request->pid;
-	struct pollfd ended = {.events = POLLIN};
 	int error;
 
 	if (pid == getpid())
@@ -62,8 +60,7 @@ static int check_process(const struct job_request *request, struct process *proc
 		return failure__set(failure, 422, "%d is a thread; give the number of its process", (int)pid);
 	if (*pidfd < 0)
 		return failure__set(failure, 503, "cannot watch process %d: %s", (int)pid, strerror(errno));
-	ended.fd = *pidfd;
-	if (process->dead || poll(&ended, 1, 0) != 0)
+	if (process->dead || process__has_ended(*pidfd))
 		return failure__set(failure, 404, "process %d has ended", (int)pid);
 	if (!process->exe[0])
 		return failure__set(failure, 422, "process %d is a part of the kernel", (int)pid);

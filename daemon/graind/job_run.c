@@ -35,14 +35,6 @@ struct run {
 	bool recording;	      /* of the first process, since the deadline was set */
 };
 
-/* Whether that process has ended, as far as is known now. */
-static bool has_ended(int pidfd)
-{
-	struct pollfd ended = {.fd = pidfd, .events = POLLIN};
-
-	return poll(&ended, 1, 0) > 0;
-}
-
 /* 0, -1 with *failure set and the job still the caller's. */
 static int start(struct run *run, struct job *job, struct failure *failure)
 {
@@ -54,12 +46,12 @@ static int start(struct run *run, struct job *job, struct failure *failure)
 	run->deadline_ns = job->duration_s ? job__now_ns() + job->duration_s * 1000000000u : UINT64_MAX;
 	run->comes_by_ns = job->fast && !job->at_start ? job__now_ns() + COMING_NS : UINT64_MAX;
 	if (usable < 0) {
-		if (has_ended(job->pidfd))
+		if (process__has_ended(job->pidfd))
 			failure__set(failure, 422, "process %d ended while it was being attached to",
 				     (int)run->pid);
 		return -1;
 	}
-	if (usable > 0 && has_ended(job->pidfd))
+	if (usable > 0 && process__has_ended(job->pidfd))
 		return failure__set(failure, 422, "process %d ended while it was being attached to",
 				    (int)run->pid);
 	job__note_method(job, capture__method_name(tree->capture));
@@ -102,7 +94,7 @@ static void read_reasons(struct run *run, enum job_reason reasons[TREE_MAX_TARGE
 		struct target *target = &tree->targets[i];
 
 		reasons[i] = JOB_GOES_ON;
-		if (has_ended(target->pidfd))
+		if (process__has_ended(target->pidfd))
 			reasons[i] = JOB_EXIT;
 		else if (target->member)
 			reasons[i] = job__wanted_stop(target->member->job);

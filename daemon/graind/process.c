@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,6 +248,13 @@ uint64_t process__map_signature(pid_t pid)
 bool process__belongs_to(const struct process *process, uid_t uid)
 {
 	return uid == 0 || (process->one_user && process->uid == uid);
+}
+
+bool process__has_ended(int pidfd)
+{
+	struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+
+	return poll(&ended, 1, 0) > 0;
 }
 
 bool process__is_same_user(const struct process *was)

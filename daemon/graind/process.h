@@ -43,6 +43,10 @@ uint64_t process__map_signature(pid_t pid);
 /* May `uid` profile the process: it is its own, wholly, or uid is root. */
 bool process__belongs_to(const struct process *process, uid_t uid);
 
+/* Whether the process of this descriptor (pidfd_open(2)) has ended; whoever has its number then is another.
+ */
+bool process__has_ended(int pidfd);
+
 /*
  * The process may have become somebody else's by executing a set-uid file: then nothing more is read of it.
  * Whatever root's becomes, it was root's.

@@ -4,7 +4,6 @@
 #include "daemon/common/read_all.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,14 +23,6 @@ void prospect__free(struct prospect *prospect)
 	if (prospect->pidfd >= 0)
 		close(prospect->pidfd);
 	free(prospect);
-}
-
-/* Whoever has its number now, if anybody, is another process. */
-static bool has_ended(const struct prospect *prospect)
-{
-	struct pollfd end = {.fd = prospect->pidfd, .events = POLLIN};
-
-	return poll(&end, 1, 0) > 0;
 }
 
 /* The runtimes that the process has mapped; false: that cannot be known. */
@@ -101,7 +92,7 @@ struct prospect *prospect__refresh(struct prospect *prospect, uint64_t time_ns)
 	bool lives = now && process__read(pid, now) == 0 && !now->dead;
 
 	/* Looked at after that: what was read is of the process with this descriptor. */
-	if (lives && !has_ended(prospect)) {
+	if (lives && !process__has_ended(prospect->pidfd)) {
 		prospect->process = *now;
 		prospect->profile = policy__decide(now);
 	} else if (lives && started_ns(pid) <= time_ns) {

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,13 +43,6 @@ static bool may_follow(const struct tree *tree, pid_t pid)
 
 	return process__read_ids(pid, &process) == 0 && !process.dead &&
 	       process__belongs_to(&process, tree->uid);
-}
-
-static bool has_ended(const struct target *target)
-{
-	struct pollfd end = {.fd = target->pidfd, .events = POLLIN};
-
-	return poll(&end, 1, 0) > 0;
 }
 
 /* From now on its probes are in place; NULL when it cannot be followed. */
@@ -138,7 +130,7 @@ static void on_exec(struct tree *tree, const struct watch_event *event)
 		return;
 	/* Another user's from now on: nothing more is read of it. Root may see whatever it was. */
 	if (tree->uid != 0 && !may_follow(tree, target->pid)) {
-		over = has_ended(target);
+		over = process__has_ended(target->pidfd);
 		target->refused = true;
 		capture__drop_process(tree->capture, target->pid);
 	}
