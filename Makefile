@@ -275,7 +275,7 @@ $(LIBOMP_PROGRAMS): $(B)/tests/omp/%.clang: tests/omp/%.c $(wildcard tests/omp/*
 R := $(B)/tests/root/programs
 ROOT_PROGRAMS := $(addprefix $(R)/,dynamic static static_pie linked_in loader faulter plugin_gomp.so plugin_omp.so plugin_wheel.so \
 	runtimes team_gomp.so team_omp.so old_teams \
-	held_now held_lazy held_now.clang held_lazy.clang held_static held_static_pie held_linked_in held_own_dlopen plugin_slow.so hostile gives_up rough rough.clang)
+	held_now held_lazy held_now.clang held_lazy.clang held_static held_static_pie held_linked_in held_own_dlopen plugin_slow.so hostile gives_up rough rough.clang nested_many.clang)
 # Open MPI of other processors is not in their trees.
 ifndef TRIPLET
 ROOT_PROGRAMS += $(R)/ranks
@@ -296,7 +296,8 @@ $(R)/held_now $(R)/held_now.clang: ROOT_FLAGS := -g -fopenmp -Wl,-z,relro,-z,now
 $(R)/held_lazy $(R)/held_lazy.clang: ROOT_FLAGS := -g -fopenmp -Wl,-z,lazy
 $(R)/hostile: ROOT_FLAGS := -I. -pthread
 $(R)/rough $(R)/rough.clang: tests/root/programs/rough.c
-$(R)/rough $(R)/rough.clang: ROOT_FLAGS := -g -fopenmp
+$(R)/nested_many.clang: tests/root/programs/nested_many.c
+$(R)/rough $(R)/rough.clang $(R)/nested_many.clang: ROOT_FLAGS := -g -fopenmp
 $(R)/hostile: bpf/shim_abi.h $(B)/daemon/common/pass_fd.o
 $(R)/hostile: ROOT_LINK = $(B)/daemon/common/pass_fd.o -pthread
 $(R)/held_static: ROOT_FLAGS := -g -fopenmp -static
@@ -312,7 +313,7 @@ $(R)/static_pie: ROOT_FLAGS := -g -fopenmp -static-pie
 $(R)/linked_in: ROOT_FLAGS := -g -fopenmp
 $(R)/linked_in $(R)/held_linked_in: ROOT_LINK = $(shell $(CC) -print-file-name=libgomp.a) -lpthread
 $(R)/plugin_%.so $(R)/team_%.so: ROOT_FLAGS := -fPIC -shared -fopenmp
-$(R)/plugin_omp.so $(R)/team_omp.so $(R)/rough.clang $(R)/held_now.clang $(R)/held_lazy.clang: CC := $(OMP_CLANG)
+$(R)/plugin_omp.so $(R)/team_omp.so $(R)/rough.clang $(R)/nested_many.clang $(R)/held_now.clang $(R)/held_lazy.clang: CC := $(OMP_CLANG)
 # Finds its runtime beside itself.
 $(R)/plugin_wheel.so: ROOT_FLAGS += -Wl,-rpath,'$$ORIGIN'
 $(ROOT_PROGRAMS):
@@ -435,7 +436,7 @@ bench-analysis:
 # The planner on mutated files, for MINUTES of CPU time; what is found lands in build/fuzz.
 MINUTES := 10
 # All of uprobes but what attaches or symbolizes.
-PLANNER_SOURCES := $(filter-out %/calibrate.c %/capture.c %/probe_links.c %/ring_memory.c %/ring_reader.c %/sampling.c %/detach_gate.c %/symbolize.c %/demangle.c %/debug_functions.c, \
+PLANNER_SOURCES := $(filter-out %/calibrate.c %/capture.c %/probe_links.c %/probe_programs.c %/ring_memory.c %/ring_reader.c %/sampling.c %/detach_gate.c %/symbolize.c %/demangle.c %/debug_functions.c, \
 	$(wildcard uprobes/*.c))
 $(B)/fuzz/fuzz_plan: tests/fuzz/fuzz_plan.c $(PLANNER_SOURCES)
 	$(say) FUZZ $@

@@ -111,7 +111,7 @@ struct ompt_start_tool_result {
 #define REGION_IS_OF_TEAM 4u /* the runtime's own, of a team of a league: not told */
 #define REGION_IS_ALONE 8u   /* of one thread: nobody waits at its end */
 
-/* The word that libomp keeps for the tool: threads of a region read it while its member 0 adds to it. */
+/* The word that libomp keeps for the tool: threads of a region read it while its member 0 may add to it. */
 static inline uint64_t ompt__word(const union ompt_data *data)
 {
 	return __atomic_load_n(&data->value, __ATOMIC_RELAXED);

@@ -10,6 +10,56 @@ uint64_t kmpc__next_team(void)
 	return __atomic_add_fetch(&last, 64, __ATOMIC_RELAXED);
 }
 
+/*
+ * The regions that the thread has begun, the innermost last. libomp gives a nested region's team away, and
+ * with it the word that it keeps for the tool, before it tells that the region is over.
+ */
+#define LEVELS 16
+struct level {
+	const union ompt_data *task; /* that has begun it */
+	uint64_t word;
+};
+static __thread struct {
+	unsigned int depth;
+	struct level levels[LEVELS];
+} begun __attribute__((tls_model("initial-exec")));
+
+static void enter(const union ompt_data *task, union ompt_data *region, uint64_t word)
+{
+	ompt__keep(region, word);
+	if (begun.depth < LEVELS)
+		begun.levels[begun.depth] = (struct level){.task = task, .word = word};
+	begun.depth++;
+}
+
+/* The word of a region that is over. */
+static uint64_t leave(const union ompt_data *task, const union ompt_data *region)
+{
+	if (begun.depth > LEVELS) {
+		begun.depth--;
+		return ompt__word(region);
+	}
+	for (unsigned int i = begun.depth; i-- > 0;) {
+		if (begun.levels[i].task != task)
+			continue;
+		begun.depth = i;
+		return begun.levels[i].word;
+	}
+	return ompt__word(region);
+}
+
+/* Its member 0 waits at its end. */
+static void keep_waits(union ompt_data *region)
+{
+	uint64_t word = ompt__word(region);
+	struct level *level = begun.depth - 1 < LEVELS ? &begun.levels[begun.depth - 1] : NULL;
+
+	if (level && !((level->word ^ word) & ~UINT64_C(63)))
+		level->word |= REGION_WAITS;
+	else
+		ompt__keep(region, word | REGION_WAITS);
+}
+
 struct task_info {
 	int flags, number; /* of the task; of its thread in the region */
 	union ompt_data *task, *region;
@@ -41,17 +91,18 @@ static void on_parallel_begin(union ompt_data *task, const struct ompt_frame *fr
 	bool league = (uint32_t)flags & OMPT_PARALLEL_LEAGUE;
 	const void *caller = kmpc_thread.region;
 
-	(void)task, (void)frame;
-	ompt__keep(region, 0);
+	(void)frame;
 	kmpc_thread.region = NULL;
-	if (!local)
-		return;
-	kmpc__settle(local);
-	if (is_of_team((uint32_t)flags)) {
-		ompt__keep(region, REGION_IS_OF_TEAM);
+	if (!local) {
+		enter(task, region, 0);
 		return;
 	}
-	ompt__keep(region, kmpc__next_team() | (league ? REGION_IS_LEAGUE : 0));
+	kmpc__settle(local);
+	if (is_of_team((uint32_t)flags)) {
+		enter(task, region, REGION_IS_OF_TEAM);
+		return;
+	}
+	enter(task, region, kmpc__next_team() | (league ? REGION_IS_LEAGUE : 0));
 	SHIM_EVENT2(local, SHIM_REGION_BEGIN,
 		    shim__site(caller ? caller : ompt__site(code),
 			       league ? SHIM_SITE_TEAMS : SHIM_SITE_PARALLEL),
@@ -61,13 +112,14 @@ static void on_parallel_begin(union ompt_data *task, const struct ompt_frame *fr
 static void on_parallel_end(union ompt_data *region, union ompt_data *task, int flags, const void *code)
 {
 	struct shim_local *local = shim__here();
+	uint64_t word = leave(task, region);
 
-	(void)task, (void)flags, (void)code;
-	if (!local || !ompt__word(region) || ompt__word(region) & REGION_IS_OF_TEAM)
+	(void)flags, (void)code;
+	if (!local || !word || word & REGION_IS_OF_TEAM)
 		return;
 	kmpc__settle(local);
 	/* Alone it does not wait. */
-	if (!(ompt__word(region) & REGION_WAITS))
+	if (!(word & REGION_WAITS))
 		SHIM_EVENT(local, SHIM_WAIT_BEGIN, 0, RING_WAIT_REGION_END);
 	SHIM_EVENT(local, SHIM_WAIT_END, 0, RING_WAIT_REGION_END);
 	SHIM_EVENT(local, SHIM_REGION_END, 0, 0);
@@ -118,7 +170,7 @@ static void barrier(struct shim_local *local, int kind, int endpoint, union ompt
 		if (endpoint == OMPT_END)
 			return;
 		if (region && ompt__word(region) && first)
-			ompt__keep(region, ompt__word(region) | REGION_WAITS);
+			keep_waits(region);
 		SHIM_EVENT(local, SHIM_WAIT_BEGIN, 0, RING_WAIT_REGION_END);
 		return;
 	}

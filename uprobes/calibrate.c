@@ -88,6 +88,7 @@ static int own_offset(uint64_t address, uint64_t *offset)
 static int measure(enum capture_method method, bool scheduler, double *ns_per_event)
 {
 	struct capture_opts opts = {.pid = getpid(),
+				    .ready = 1u << RUNTIME_LIBGOMP,
 				    .method = method,
 				    .scheduler = scheduler,
 				    .slots_per_cpu = 8192};

@@ -2,6 +2,7 @@
 #include "uprobes/capture.h"
 #include "uprobes/pid_namespace.h"
 #include "uprobes/probe_links.h"
+#include "uprobes/probe_programs.h"
 #include "uprobes/ring_reader.h"
 #include "uprobes/sampling.h"
 
@@ -19,10 +20,12 @@
 #define MIN_SLOTS_PER_CPU 1024u
 
 struct capture {
-	struct openmp_bpf *skeleton;
+	struct openmp_bpf *skeleton; /* maps, and the programs that are needed from the beginning */
+	struct probe_programs *programs;
 	struct probe_links *links;
 	pid_t pid;
 	bool multi, several, whole_processes;
+	unsigned int ready;
 	char scheduler_absent[160]; /* "": it is followed */
 	struct counter_set counters;
 	struct counter_fds *counter_fds; /* NULL: no counters */
@@ -58,6 +61,7 @@ void capture__free(struct capture *capture)
 	sampling__stop(capture->sampling);
 	sampling__stop(capture->accesses);
 	ring_memory__free(capture->reader.rings);
+	probe_programs__free(capture->programs);
 	openmp_bpf__destroy(capture->skeleton);
 	counter_fds__free(capture->counter_fds);
 	free(capture);
@@ -160,14 +164,7 @@ static int load_programs(struct capture *capture, struct uprobes_error *err)
 	skeleton->rodata->refusing = !capture->several && !capture->pid;
 	skeleton->rodata->filtered = capture->several && !probe_links__filter_by_process(capture->multi);
 	describe_counters(capture);
-	if (capture->multi) {
-		bpf_program__set_expected_attach_type(skeleton->progs.libgomp_probe,
-						      (enum bpf_attach_type)PROBE_ATTACH_UPROBE_MULTI);
-		bpf_program__set_expected_attach_type(skeleton->progs.libomp_probe,
-						      (enum bpf_attach_type)PROBE_ATTACH_UPROBE_MULTI);
-		bpf_program__set_expected_attach_type(skeleton->progs.bodies_probe,
-						      (enum bpf_attach_type)PROBE_ATTACH_UPROBE_MULTI);
-	}
+	probe_programs__choose(skeleton, capture->ready, capture->multi);
 	bpf_map__set_autocreate(skeleton->maps.refused, skeleton->rodata->refusing);
 	bpf_program__set_autoload(skeleton->progs.process_exec, skeleton->rodata->refusing);
 	if ((r = ring_memory__prepare(capture->reader.rings, skeleton)) ||
@@ -276,20 +273,26 @@ static int choose_method(struct capture *capture, enum capture_method method, st
 		method = strcmp(wish, "perf") == 0    ? CAPTURE_PERF
 			 : strcmp(wish, "multi") == 0 ? CAPTURE_MULTI
 						      : CAPTURE_AUTO;
-	capture->multi = method != CAPTURE_PERF;
-	r = load(capture, err);
-	if (r || method == CAPTURE_PERF ||
-	    probe_links__multi_works(bpf_program__fd(capture->skeleton->progs.libgomp_probe)))
-		return r;
-	if (method == CAPTURE_MULTI) {
-		snprintf(err->text, sizeof(err->text),
-			 "this kernel has no uprobe_multi links (Linux 6.6 or later has); "
-			 "leave the choice to graind or ask for perf");
-		return -EOPNOTSUPP;
-	}
-	unload(capture);
-	capture->multi = false;
-	return load(capture, err);
+	if (method == CAPTURE_PERF)
+		return 0;
+	r = probe_links__try_multi();
+	if (r == -EPERM || r == -EACCES)
+		return explain_load(err, r);
+	capture->multi = r == 0;
+	if (r == 0 || method == CAPTURE_AUTO)
+		return 0;
+	snprintf(err->text, sizeof(err->text),
+		 "this kernel has no uprobe_multi links (Linux 6.6 or later has); "
+		 "leave the choice to graind or ask for perf");
+	return -EOPNOTSUPP;
+}
+
+static int program_for(struct capture *capture, enum probe_runtime runtime, struct bpf_program **out,
+		       struct uprobes_error *err)
+{
+	int r = probe_programs__get(capture->programs, runtime, out);
+
+	return r ? explain_load(err, r) : 0;
 }
 
 int capture__open(const struct capture_opts *opts, struct capture **out, struct uprobes_error *err)
@@ -306,6 +309,7 @@ int capture__open(const struct capture_opts *opts, struct capture **out, struct 
 	libbpf_set_print(keep_message);
 	capture->pid = opts->several ? 0 : opts->pid;
 	capture->several = opts->several;
+	capture->ready = opts->ready;
 	capture->whole_processes = opts->whole_processes;
 	capture->sample_hz = opts->sample_hz;
 	capture->memory_asked = opts->sample_hz && opts->memory_event;
@@ -336,7 +340,9 @@ int capture__open(const struct capture_opts *opts, struct capture **out, struct 
 		goto out;
 	if ((r = ring_memory__new(capture->reader.cpus, capture->reader.slots, &capture->reader.rings)) ||
 	    (r = probe_links__new(!opts->several && !opts->pid, &capture->links)) ||
-	    (r = choose_method(capture, opts->method, err)) || (r = follow_scheduler(capture, err)))
+	    (r = choose_method(capture, opts->method, err)) || (r = load(capture, err)) ||
+	    (r = follow_scheduler(capture, err)) ||
+	    (r = probe_programs__new(capture->skeleton, capture->ready, capture->multi, &capture->programs)))
 		goto out;
 	r = ring_memory__map(capture->reader.rings, capture->skeleton);
 	if (r) {
@@ -353,36 +359,38 @@ out:
 	return r;
 }
 
-static struct bpf_program *program_of(const struct capture *capture, enum probe_runtime runtime)
-{
-	const struct openmp_bpf *skeleton = capture->skeleton;
-
-	return runtime == RUNTIME_PROGRAM  ? skeleton->progs.bodies_probe
-	       : runtime == RUNTIME_LIBOMP ? skeleton->progs.libomp_probe
-					   : skeleton->progs.libgomp_probe;
-}
-
 int capture__attach(struct capture *capture, const struct probe_plan *plan, const char *path,
 		    struct uprobes_error *err)
 {
+	struct bpf_program *program;
 	struct uprobes_error ignored;
+	int r;
 
-	if (capture->several || !capture->pid)
-		return probe_links__add_file(capture->links, program_of(capture, probe_plan__runtime(plan)),
-					     capture->multi, probe_plan__point(plan, 0),
-					     probe_plan__count(plan), path, err ? err : &ignored);
-	return capture__attach_points(capture, probe_plan__runtime(plan), probe_plan__point(plan, 0),
-				      probe_plan__count(plan), path, err);
+	if (!capture->several && capture->pid)
+		return capture__attach_points(capture, probe_plan__runtime(plan), probe_plan__point(plan, 0),
+					      probe_plan__count(plan), path, err);
+	if (!err)
+		err = &ignored;
+	r = program_for(capture, probe_plan__runtime(plan), &program, err);
+	return r ? r
+		 : probe_links__add_file(capture->links, program, capture->multi, probe_plan__point(plan, 0),
+					 probe_plan__count(plan), path, err);
 }
 
 int capture__attach_points(struct capture *capture, enum probe_runtime runtime,
 			   const struct probe_point *points, size_t count, const char *path,
 			   struct uprobes_error *err)
 {
+	struct bpf_program *program;
 	struct uprobes_error ignored;
+	int r;
 
-	return probe_links__attach(capture->links, program_of(capture, runtime), capture->multi, points,
-				   count, path, capture->pid, err ? err : &ignored);
+	if (!err)
+		err = &ignored;
+	r = program_for(capture, runtime, &program, err);
+	return r ? r
+		 : probe_links__attach(capture->links, program, capture->multi, points, count, path,
+				       capture->pid, err);
 }
 
 int capture__add_process(struct capture *capture, pid_t pid, struct uprobes_error *err)

@@ -28,6 +28,8 @@ enum capture_method {
 struct capture_opts {
 	pid_t pid;    /* thread group to record; 0 = every process */
 	bool several; /* instead: the processes that capture__add_process adds */
+	unsigned int
+		ready; /* 1 << enum probe_runtime: loaded now, the others each with the first of its points */
 	enum capture_method method;
 	bool whole_processes;		    /* also of threads that give no events */
 	bool scheduler;			    /* also when the threads that give events are off their CPUs */

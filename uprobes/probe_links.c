@@ -2,6 +2,7 @@
 #include "uprobes/probe_links.h"
 #include "uprobes/detach_gate.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -221,15 +222,25 @@ static int multi_link(int program_fd, const char *path, const uint64_t *offsets,
 	return fd < 0 ? -errno : (int)fd;
 }
 
-bool probe_links__multi_works(int program_fd)
+int probe_links__try_multi(void)
 {
-	uint64_t offset = 0;
-	int fd = multi_link(program_fd, "/", &offset, NULL, 1, false, 0);
+	static const struct bpf_insn nothing[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts,
+		    .expected_attach_type = (enum bpf_attach_type)PROBE_ATTACH_UPROBE_MULTI);
+	const uint64_t offset = 0;
+	int program = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "trial", "Dual BSD/GPL", nothing,
+				    sizeof(nothing) / sizeof(nothing[0]), &opts);
+	int fd = program < 0 ? program : multi_link(program, "/", &offset, NULL, 1, false, 0);
 
-	/* A kernel that knows the link type gets as far as refusing a directory. */
+	if (program >= 0)
+		close(program);
 	if (fd >= 0)
 		close(fd);
-	return fd >= 0 || fd == -EBADF;
+	/* A kernel that knows the link type gets as far as refusing a directory. */
+	return fd >= 0 || fd == -EBADF ? 0 : fd;
 }
 
 /* Before Linux 6.10 the kernel compares the thread, not the process; the BPF program filters then. */

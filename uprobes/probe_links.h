@@ -16,8 +16,8 @@ int probe_links__new(bool everyone, struct probe_links **out);
 /* Detaches everything; accepts NULL. */
 void probe_links__free(struct probe_links *links);
 
-/* Whether the kernel can attach `program_fd`, loaded for uprobe_multi, that way (Linux >= 6.6). */
-bool probe_links__multi_works(int program_fd);
+/* Whether the kernel can attach programs by uprobe_multi (Linux >= 6.6): 0, or why not. */
+int probe_links__try_multi(void);
 
 /*
  * Attaches `program` to every point of the plan in the file `path`, for the

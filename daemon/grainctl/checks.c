@@ -134,7 +134,11 @@ static void check_capabilities(struct check *check)
 /* By version, and by a trial for who may try. */
 static void check_multi(struct check *check)
 {
-	struct capture_opts opts = {.pid = getpid(), .method = CAPTURE_MULTI, .slots_per_cpu = 1024};
+	const struct capture_opts opts = {.pid = getpid(),
+					  .ready = 1u << RUNTIME_LIBGOMP | 1u << RUNTIME_LIBOMP |
+						   1u << RUNTIME_PROGRAM,
+					  .method = CAPTURE_MULTI,
+					  .slots_per_cpu = 1024};
 	struct uprobes_error error = {""};
 	struct capture *capture = NULL;
 	char release[65], detail[320];

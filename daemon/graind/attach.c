@@ -94,6 +94,10 @@ int attach__add(struct capture *capture, const struct runtime_file *runtime, boo
 int attach__open(bool several, const struct job *job, struct attachment *out, struct failure *failure)
 {
 	const struct capture_opts opts = {.several = several,
+					  /* Those of the system are attached at once. */
+					  .ready = job->samples_only || job->fast
+							   ? 0
+							   : 1u << RUNTIME_LIBGOMP | 1u << RUNTIME_LIBOMP,
 					  .method = CAPTURE_AUTO,
 					  .scheduler = !job->samples_only,
 					  .whole_processes = job->fast,

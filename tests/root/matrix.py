@@ -156,7 +156,7 @@ class Matrix:
         job = re.findall(r"^job (\d+)$", r.stderr, re.M)
         if not job:
             return Result("FAIL", "run does not end with 'job N'", r.stderr.splitlines()[-9:])
-        error = self.report(job[-1], base) or (self.fast and self.by_itself(base))
+        error = self.report(job[-1], base, runtime.directory is None and threads == 2) or (self.fast and self.by_itself(base))
         result = Result("FAIL", error) if error else self.judge(base, runtime.compiler, None, ompt)
         return self.done(job[-1], base, result)
 

@@ -8,15 +8,16 @@
 
 program=$B/tests/omp/first_touch
 # A look takes 2 % of a CPU at most: the next one is later where it takes longer.
-slow=1 shown=(2500)
-[ "${FEW:-}" ] && slow=3 shown=(15000 8)
+slow=1 shown=(2500) sweeps=
+[ "${FEW:-}" ] && slow=3 shown=(15000 8) sweeps=8
 nodes=$(find /sys/devices/system/node -maxdepth 1 -name 'node[0-9]*' 2>/dev/null | wc -l)
 start_graind || exit 1
 
-# summary JOB EXPRESSION: of the job's summary d; a(NAME) is the area of that name, p(AREA, LOOK) its pages.
+# summary JOB EXPRESSION: of the summary d of a job that has ended; a(NAME) is the area of that name, p(AREA, LOOK) its pages.
 summary()
 {
-	"$GRAINCTL" summary "$1" --json >"$T/summary.json" 2>&1 && python3 - "$2" "$T/summary.json" <<'EOF'
+	[ -s "$T/summary-$1" ] || "$GRAINCTL" summary "$1" --json >"$T/summary-$1" 2>&1 || return
+	python3 - "$2" "$T/summary-$1" <<'EOF'
 import json
 import sys
 d = json.load(open(sys.argv[2]))
@@ -68,13 +69,13 @@ rights=-all,+bpf,+perfmon,+sys_ptrace,+dac_read_search,+setuid,+setgid,+chown
 start_with $rights
 install -m 755 "$program" "$T/first_touch"
 chmod 755 "$T"
-OMP_NUM_THREADS=2 setpriv --reuid=65534 --regid=65534 --clear-groups taskset -c 0 "$T/first_touch" 600000 >/dev/null &
+OMP_NUM_THREADS=2 setpriv --reuid=65534 --regid=65534 --clear-groups taskset -c 0 "$T/first_touch" 600000 $sweeps >/dev/null &
 pid=$!
 PIDS+=("$pid")
 for _ in $(seq $((100 * slow))); do
 	# All 88 MiB; VmRSS is not exact.
 	[ "$(awk '/^Rss/ {print $2}' "/proc/$pid/smaps_rollup" 2>/dev/null || echo 0)" -gt 91000 ] && break
-	sleep 0.05
+	sleep 0.$slow
 done
 "$GRAINCTL" attach "$pid" --duration $slow >"$T/attached" 2>"$T/err"
 if grep -q 'needs CAP_SYS_ADMIN on this kernel' "$T/err"; then
@@ -88,7 +89,7 @@ job=$(job_of "$T/attached")
 [ "$job" ] || sed 's/^/# /' "$T/err"
 [ "$job" ] && for _ in $(seq $((100 * slow))); do
 	"$GRAINCTL" jobs --all --json | json "[j['state'] for j in d['jobs'] if j['job'] == $job]" | grep -q finished && break
-	sleep 0.1
+	sleep 0.$slow
 done
 is "attached: another user's pages, at the attach and at the end" "$(summary "$job" \
 	'[p(a(n), look) for n in ("serial_grid", "parallel_grid") for look in ("first", "last")]')" "[8192, 8192, 8192, 8192]"

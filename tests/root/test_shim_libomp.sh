@@ -44,6 +44,16 @@ bytes=$(stat -c %s "$GRAIND_STATE_DIR/jobs/$job/trace.grt")
 check "at most 32 bytes a task on disk ($((bytes / tasks)))" test $((bytes / tasks)) -le 32
 "$GRAINCTL" delete "$job" >/dev/null
 
+# What libomp keeps of a region for the library is gone when it tells that the region is over.
+timeout 120 "$GRAINCTL" run --fast -- "$B/tests/root/programs/nested_many.clang" 3000 >"$T/out" 2>"$T/err"
+job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/err" | tail -n 1)
+summary "$job" >"$T/summary"
+is "12001 regions, most of them nested: result" "$(json 'd["correct"]' <"$T/out")" True
+is "12001 regions: each of them whole" \
+	"$(json 'len(d["regions"]), {r["threads"] for r in d["regions"] if r["id"] != "0.p0"}, d["incomplete_regions"], d["events"]["unclosed_waits"], d["events"]["lost"], d["conservation"]["violations"]' <"$T/summary")" \
+	"(12001, {2}, 0, 0, 0, 0)"
+"$GRAINCTL" delete "$job" >/dev/null
+
 # GCC's code on libomp.
 mkdir "$T/gnu"
 ln -s "$libomp" "$T/gnu/libgomp.so.1"
