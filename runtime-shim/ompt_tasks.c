@@ -66,6 +66,16 @@ static uint64_t name(struct kmpc_head *head, uint64_t key)
 	return key << TASK_KEY_SHIFT | TASK_BY_ITSELF;
 }
 
+/* The taskloop that a task of the runtime's own makes a part of: what it shares begins with the task that all
+ * are made from. */
+static const struct kmpc_taskloop *loop_of_part(const struct kmpc_task *task)
+{
+	const struct kmpc_task *pattern = *(const struct kmpc_task *const *)task->shareds;
+	const struct kmpc_head *head = kmpc__head_of(pattern);
+
+	return kmpc__taskloop_of(head ? head->routine : pattern->routine);
+}
+
 /* The runtime makes the tasks of a taskloop, and what splits it further, itself. */
 static void created_by_taskloop(struct shim_local *local, union ompt_data *data, uint32_t arg,
 				const void *caller)
@@ -74,12 +84,15 @@ static void created_by_taskloop(struct shim_local *local, union ompt_data *data,
 	struct kmpc_head *head = task ? kmpc__head_of(task) : NULL;
 	const struct kmpc_taskloop *loop =
 		task ? kmpc__taskloop_of(head ? head->routine : task->routine) : NULL;
+	const struct kmpc_taskloop *whole = loop;
 	uint64_t key;
 
 	arg |= RING_TASK_OF_TASKLOOP | (head ? (uint32_t)head->arg : 0);
-	if (task && !loop && !head && is_of_runtime(task->routine))
+	if (task && !loop && !head && is_of_runtime(task->routine)) {
 		arg |= RING_TASK_SPLIT;
-	key = put_creation(local, loop ? loop->caller : caller, SHIM_SITE_TASKLOOP, arg);
+		whole = loop_of_part(task);
+	}
+	key = put_creation(local, whole ? whole->caller : caller, SHIM_SITE_TASKLOOP, arg);
 	ompt__keep(data, name(head, key));
 	kmpc_thread.pending = key;
 	if (loop)

@@ -17,6 +17,8 @@ import time
 
 SOCKET, STATE, PROGRAM, ROOTS = sys.argv[1:5]
 ANN, BOB = 64001, 64002
+# They need not do much.
+CALM = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive", "LOOP_PAUSE_US": "10000"}
 children = []
 
 
@@ -83,7 +85,7 @@ def ask(uid, method, path, body=None):
 def program(uid, milliseconds=120000):
     """A running OpenMP program of that user."""
     child = subprocess.Popen([PROGRAM, str(milliseconds), "/dev/null"], stdout=subprocess.DEVNULL, preexec_fn=lambda: become(uid),
-                             env={"OMP_NUM_THREADS": "2"})
+                             env=CALM)
     children.append(child)
     time.sleep(0.2)
     return child.pid
@@ -234,7 +236,7 @@ def reused_numbers():
         victim.wait()
         with open(last, "w") as out:
             out.write(str(pid - 1))
-        root = subprocess.Popen(["of-root", "400", "/dev/null"], executable=PROGRAM, stdout=subprocess.DEVNULL, env={"OMP_NUM_THREADS": "2"})
+        root = subprocess.Popen(["of-root", "400", "/dev/null"], executable=PROGRAM, stdout=subprocess.DEVNULL, env=CALM)
         reused += root.pid == pid
         asking.join()
         time.sleep(0.02)

@@ -37,7 +37,7 @@ record()
 	while kill -0 "$pid" 2>/dev/null; do
 		now=$(bytes_of "$job")
 		[ "$now" -gt "$PEAK" ] && PEAK=$now
-		sleep 0.05
+		sleep 0.2
 	done
 	wait "$pid"
 	is "$name: job" "$(tail -1 "$T/err")" "job $job"

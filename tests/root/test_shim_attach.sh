@@ -6,6 +6,8 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/root_lib.sh"
 R=$B/tests/root/programs
+# Between the regions of loop_forever.
+export LOOP_PAUSE_US=2000
 now_ns() { python3 -c 'import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))'; }
 # start NAME THREADS COMMAND...: its PID in PROGRAM
 start()

@@ -21,7 +21,8 @@ static double now_ms(void)
 
 int main(int argc, char **argv)
 {
-	const struct capture_opts opts = {.several = true};
+	const struct capture_opts opts = {.several = true,
+					  .ready = 1u << RUNTIME_LIBGOMP | 1u << RUNTIME_LIBOMP};
 	struct uprobes_error err = {.text = ""};
 	struct capture *capture = NULL;
 	struct probe_plan *plan = NULL;
