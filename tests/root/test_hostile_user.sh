@@ -43,6 +43,11 @@ exec 8<&- 9>&-
 # --- the group graind -------------------------------------------------------------
 asks_as() { setpriv --reuid=64020 --regid="$1" "${@:2:1}" curl -s --unix-socket "$GRAIND_SOCKET" -X "$3" ${5:+-d "$5"} "http://graind$4"; }
 J=$(curl -s --unix-socket "$GRAIND_SOCKET" -d "{\"pid\":$R}" http://graind/v1/jobs | json "d['job']")
+# Those of the users' processes, which have just been killed, end.
+for _ in $(seq 100); do
+	[ "$("$GRAINCTL" jobs --json | json 'len(d["jobs"])')" = 1 ] && break
+	sleep 0.1
+done
 is "who is no member does not see root's job" "$(asks_as 64020 --clear-groups GET /v1/jobs)" '{"jobs":[]}'
 is "nor who has a group of another number" "$(asks_as 64020 --groups=64099,64101 GET /v1/jobs)" '{"jobs":[]}'
 is "a member by a supplementary group does" "$(asks_as 64020 --groups=5,64100 GET /v1/jobs | json "[j['job'] for j in d['jobs']]")" "[$J]"
