@@ -108,8 +108,10 @@ for threads in $([ "${FEW:-}" ] && echo 4 || echo 1 2 4); do
 done
 pages "from inside, libomp" 2 "$B/tests/omp/pages.clang"
 if profile "from inside, more" page-faults,minor-faults,major-faults,context-switches,task-clock,cpu-migrations,cycles "$B/tests/omp/pages" 10 2; then
+	# All of them: also those of the first round, in which the runtime has some.
 	is "from inside: minor and major faults are all faults" \
-		"$(json '[sum(c["sum"] for c in d["counters"] if c["name"] in n) for n in (("page-faults",), ("minor-faults", "major-faults"))]' <"$T/from inside, more.summary")" "[180, 180]"
+		"$(json '[sum(c["sum"] for c in d["counters"] if c["name"] in n) for n in (("page-faults",), ("minor-faults", "major-faults"))]' <"$T/from inside, more.summary" |
+			python3 -c 'import json, sys; one, two = json.load(sys.stdin); print(one == two and one >= 180 or (one, two))')" True
 	is "from inside: what cannot be had has its reason" \
 		"$(json '[(c["name"], "--fast" in c["why"]) for c in d["counters"] if c["name"] == "cpu-migrations"]' <"$T/from inside, more.summary")" "[('cpu-migrations', True)]"
 	is "from inside: hardware is counted, or has its reason" \

@@ -26,7 +26,7 @@ boot_machine()
 		disk in "$V/in.tar" 2 readonly=on
 		disk out "$V/out.tar" 3 cache=unsafe)
 	tests=$*
-	timeout -k 10 "${GUEST_SECONDS:-1800}" nice -n 10 "${MACHINE[@]}" -nodefaults -nographic -no-reboot -nic none \
+	timeout -k 10 "${GUEST_SECONDS:-1800}" nice -n "${NICE:-10}" "${MACHINE[@]}" -nodefaults -nographic -no-reboot -nic none \
 		-serial "file:$V/console.log" -kernel "$kernel" "${disks[@]}" -append \
 		"$APPEND root=PARTUUID=$IMAGE_SIGNATURE-01 rw panic=-1 quiet systemd.condition_needs_update=no graind.tests=${tests// /,}" >"$V/qemu.log" 2>&1 </dev/null ||
 		echo "QEMU ended with $?" >>"$V/qemu.log"
