@@ -130,7 +130,7 @@ struct survey {
 	struct inject_target *target;
 	struct inject_mappings mappings;
 	struct inject_ranges libgomp, libomp; /* from: a function that programs call */
-	bool c_library, glibc;
+	bool loader, c_library, glibc;
 };
 
 /* `mappings`: NULL: only where stacks may be is asked. */
@@ -266,6 +266,7 @@ static int look_at_objects(struct survey *survey)
 	uint64_t loader = auxiliary__read(target->pid, AT_BASE);
 	int error = 0;
 
+	survey->loader = loader;
 	for (size_t i = 0; i < survey->mappings.count && !error; i++) {
 		const struct inject_mapping *mapping = &survey->mappings.all[i];
 		struct inject_symbols symbols = {0};
@@ -318,7 +319,11 @@ static int judge(const struct survey *survey, char why[512])
 	struct inject_target *target = survey->target;
 	int pid = (int)target->pid;
 
-	if (!survey->c_library)
+	if (!survey->c_library && survey->loader)
+		snprintf(why, 512,
+			 "process %d has not loaded a C library yet; try again, or attach without --fast",
+			 pid);
+	else if (!survey->c_library)
 		snprintf(why, 512,
 			 "process %d is linked statically, nothing can be loaded into it: attach without "
 			 "--fast",

@@ -55,7 +55,7 @@ def rounds_over(path):
 
 def wait_for_runtime(pid):
     """Until the program has loaded it, which takes its time on a machine with other work."""
-    for _ in range(200):
+    for _ in range(1000):
         try:
             if re.search(r"/lib[gi]?omp[^/]*\.so", open("/proc/%d/maps" % pid).read()):
                 return

@@ -41,7 +41,7 @@ job=$("$GRAINCTL" attach "$program" 2>"$T/a.err" | sed -n 's/^job \([0-9]*\)$/\1
 check "attach: says that it starts a private graind" grep -qi private "$T/a.err"
 if [ "$job" ]; then
 	from=$(python3 -c 'import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))')
-	sleep 0.7
+	sleep 1.5
 	to=$(python3 -c 'import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))')
 	check "attach: detach" "$GRAINCTL" detach "$job"
 	wait_private_end attach

@@ -3,7 +3,7 @@
 # Samples: functions and lines get the share of the time that they took, within statistical error, in the task that
 # they ran in; stacks follow frame pointers; without tasks, for any program; what cannot be is said.
 # usage: tests/root/test_samples.sh BUILD_DIRECTORY
-# FEW=1: a third of the time, for machines that take ten times as long.
+# FEW=1: a third of the time, and without what another kernel cannot change, for machines that take ten times as long.
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/root_lib.sh"
 source=$ROOT/tests/omp/sampled.c
@@ -124,13 +124,15 @@ done
 kill "$pid" 2>/dev/null
 check "attached: samples in tasks" [ "$("$GRAINCTL" summary "$job" --json | json 'd["sampling"]["grains"]')" -gt 100 ]
 
-for hz in 0 -1 often 20000; do
-	"$GRAINCTL" run --sample=$hz -- true >/dev/null 2>"$T/bad.err"
-	is "--sample=$hz: refused" "$?" 2
-	is "--sample=$hz: one line says what is possible" "$(grep -c "1 to 10000 times a second" "$T/bad.err")" 1
-done
-for body in '{"pid":1,"sample_hz":20000}' '{"pid":1,"sample_hz":-1}' '{"pid":1,"tasks":false}' '{"all":true,"tasks":false,"sample_hz":99}'; do
-	is "$body: refused" "$(curl -s -o /dev/null -w '%{http_code}' --unix-socket "$GRAIND_SOCKET" -X POST -d "$body" http://localhost/v1/jobs)" 400
-done
+if ! [ "${FEW:-}" ]; then
+	for hz in 0 -1 often 20000; do
+		"$GRAINCTL" run --sample=$hz -- true >/dev/null 2>"$T/bad.err"
+		is "--sample=$hz: refused" "$?" 2
+		is "--sample=$hz: one line says what is possible" "$(grep -c "1 to 10000 times a second" "$T/bad.err")" 1
+	done
+	for body in '{"pid":1,"sample_hz":20000}' '{"pid":1,"sample_hz":-1}' '{"pid":1,"tasks":false}' '{"all":true,"tasks":false,"sample_hz":99}'; do
+		is "$body: refused" "$(curl -s -o /dev/null -w '%{http_code}' --unix-socket "$GRAIND_SOCKET" -X POST -d "$body" http://localhost/v1/jobs)" 400
+	done
+fi
 stop_graind
 is "graind ends cleanly" "$GRAIND_STATUS" 0

@@ -56,6 +56,14 @@ finish
 start "$R/held_static_pie" plain
 refused "linked statically, anywhere in memory" "is linked statically" $fast "$PROGRAM"
 finish
+# The loader waits for somebody to write the first library.
+mkfifo "$T/first.so"
+env LD_PRELOAD="$T/first.so" "$R/held_now" plain >/dev/null 2>&1 &
+PROGRAM=$!
+PIDS+=("$PROGRAM")
+for _ in $(seq 100); do [ "$(readlink "/proc/$PROGRAM/exe")" = "$(readlink -f "$R/held_now")" ] && break; sleep 0.05; done
+refused "its libraries are not loaded yet" "has not loaded a C library yet; try again" $fast "$PROGRAM"
+kill -KILL "$PROGRAM"
 start "$R/held_linked_in" plain
 refused "its runtime is a part of it" "is linked into it" $fast "$PROGRAM"
 finish
@@ -162,8 +170,9 @@ fi
 # The library is there since the program's start, and somebody else records by it; or a job of ours does.
 "$B/tests/tools/rings_only" "$T/rings.sock" 4 524288 >"$T/rings" &
 PIDS+=($!)
-sleep 0.2
+for _ in $(seq 100); do [ -S "$T/rings.sock" ] && break; sleep 0.05; done
 start env LD_PRELOAD="$B/libgrainshim.so" GRAIND_SHIM_SOCKET="$T/rings.sock" "$R/held_now" plain
+for _ in $(seq 100); do grep -q memfd: "/proc/$PROGRAM/maps" && break; sleep 0.05; done
 refused "recorded by somebody else from inside" "is recorded from inside already" $fast "$PROGRAM"
 finish
 is "none of them has left a job" "$("$GRAINCTL" jobs --all --json | json 'len(d["jobs"])')" 0

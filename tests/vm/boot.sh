@@ -26,6 +26,8 @@ boot_machine()
 		disk in "$V/in.tar" 2 readonly=on
 		disk out "$V/out.tar" 3 cache=unsafe)
 	tests=$*
+	[ "${SYSTEM:-}" ] || APPEND+=" systemd.unit=graind-tests.service$(printf ' systemd.mask=systemd-udev%s' d.service -trigger.service \
+		d-kernel.socket d-control.socket)"
 	timeout -k 10 "${GUEST_SECONDS:-1800}" nice -n "${NICE:-10}" "${MACHINE[@]}" -nodefaults -nographic -no-reboot -nic none \
 		-serial "file:$V/console.log" -kernel "$kernel" "${disks[@]}" -append \
 		"$APPEND root=PARTUUID=$IMAGE_SIGNATURE-01 rw panic=-1 quiet systemd.condition_needs_update=no graind.tests=${tests// /,}" >"$V/qemu.log" 2>&1 </dev/null ||

@@ -42,6 +42,7 @@ IMAGE_SIGNATURE=67726e64 # of the disk, by which the kernel finds its first part
 #   TESTS         what runs there
 #   MACHINE       the options of QEMU that make the machine
 #   NICE          of QEMU; 10 unless it is said
+#   SYSTEM        "whole": all of what a system starts, devices found by udev; else what the tests need
 guest()
 {
 	TESTS=("${GUEST_TESTS[@]}")
@@ -65,6 +66,7 @@ guest()
 		ARCHITECTURE=amd64 KERNEL=6.12
 		TESTS=("${SERVICE_TESTS[@]}")
 		pc
+		SYSTEM=whole
 		;;
 	linux-arm64)
 		ARCHITECTURE=arm64 KERNEL=6.12
