@@ -42,8 +42,8 @@ profile()
 	is "$name: nothing lost" "$(json 'd["events"]["lost"], d["conservation"]["violations"]' <"$T/$name.summary")" "(0, 0)"
 }
 
-# judge NAME: task and chunk k of each round but the first have k page faults; the clock of a CPU is that of the
-# grain, but for what the host takes from the guest between the readings of two clocks: some turns of its scheduler.
+# judge NAME: task and chunk k of each round but the first have k page faults; the
+# clock of a CPU is that of the grain, but for what the host of the guest takes in between.
 judge()
 {
 	python3 - "$1" "$T/$1.grains" <<'PY'
@@ -65,7 +65,7 @@ for g in map(json.loads, open(path)):
         unknown += 1
         continue
     clocks.append((clock, g["cpu_ns"]))
-    if clock > g["exec_ns"] + 100e6:
+    if clock > g["exec_ns"] + 20e6:
         wrong.append((g["id"], g["exec_ns"], g["cpu_ns"], g["counters"], g["fragments"]))
 
 
