@@ -105,11 +105,12 @@ __noinline int depend__emit(__u64 id, __u64 frame, __u64 array, __u64 i)
 	return record.arg != RING_DEPEND_UNREAD;
 }
 
-static __always_inline void depends__emit(__u64 id, __u64 frame, __u64 array)
+__noinline int depends__emit(__u64 id, __u64 frame, __u64 array)
 {
 	for (__u64 i = 0; i <= DEPENDS_MAX; i++)
 		if (!depend__emit(id, frame, array, i))
 			break;
+	return 0;
 }
 
 /* Records `record` now and then the dependences in `array`. */

@@ -74,11 +74,12 @@ __noinline int libomp_depend(__u64 id, __u64 frame, __u64 list, __u32 index, __u
 }
 
 /* One event per dependence; the thread's creation or wait was recorded before. */
-static __noinline void libomp_depends(__u64 id, __u64 frame, __u64 list, __s32 count)
+__noinline int libomp_depends(__u64 id, __u64 frame, __u64 list, __s32 count)
 {
 	for (__u32 i = 0; count > 0 && i <= LIBOMP_DEPENDS_MAX; i++)
 		if (!libomp_depend(id, frame, list, i, (__u32)count))
 			break;
+	return 0;
 }
 
 /* The compiler must not derive that the mask is not needed: the verifier does not. */

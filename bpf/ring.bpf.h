@@ -117,15 +117,15 @@ struct {
 
 static const struct ring_losses no_losses;
 
-/* `id` as that of ids__current(). */
-static __noinline void ring__lose(__u64 id, __u32 cause)
+/* `id` as that of ids__current(). Global like ring__emit(). */
+__noinline int ring__lose(__u64 id, __u32 cause)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), tgid = id >> 32;
 	struct ring_ctl *ctl = bpf_map_lookup_elem(&ring_ctl, &cpu);
 	struct ring_losses *losses = bpf_map_lookup_elem(&losses_of, &tgid);
 
 	if (!ctl || cause >= RING_LOSS_MAX)
-		return;
+		return 0;
 	if (!losses) {
 		bpf_map_update_elem(&losses_of, &tgid, &no_losses, BPF_NOEXIST);
 		losses = bpf_map_lookup_elem(&losses_of, &tgid);
@@ -135,6 +135,7 @@ static __noinline void ring__lose(__u64 id, __u32 cause)
 		__sync_fetch_and_add(&losses->loss[cause], 1);
 	else
 		__sync_fetch_and_add(&ctl->loss[RING_LOSS_NOBODYS], 1);
+	return 0;
 }
 
 /* What one event says besides when and where. */
@@ -288,14 +289,18 @@ static __noinline void ring__put_counters(const struct thread_state *state, __u6
 	}
 }
 
-/* `id` is what ids__current() returned. */
-static __always_inline void ring__emit(__u64 id, const struct ring_record *record)
+/*
+ * `id` is what ids__current() returned. A global function, as all that is
+ * called from many places: the verifier checks it once and not at every call,
+ * which is most of what attaching costs. Such functions return a number.
+ */
+__noinline int ring__emit(__u64 id, const struct ring_record *record)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct ring_ctl *ctl = bpf_map_lookup_elem(&ring_ctl, &cpu);
 
-	if (!ctl)
-		return;
+	if (!ctl || !record)
+		return 0;
 	if (record->flags)
 		__sync_fetch_and_add(&ctl->loss[RING_LOSS_FAULT], 1);
 	if (follow_threads && begins_part(ctl, record))
@@ -311,6 +316,7 @@ static __always_inline void ring__emit(__u64 id, const struct ring_record *recor
 	}
 	if (!ring__put(ctl, cpu, id, record))
 		ring__count_lost(id, thread_state(true));
+	return 0;
 }
 
 #endif
