@@ -37,9 +37,9 @@ is()
 {
 	if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "got:      $2" "expected: $3"; fi
 }
-# Debian's, which has the modules that Debian packs, whatever else is installed.
-python3() { /usr/bin/python3 "$@"; }
+# Debian's, which has the modules that Debian packs, whatever else is installed; in slow guests without them.
+python3() { /usr/bin/python3 ${FEW:+-SE} "$@"; }
 # json EXPRESSION: its value for the JSON document d on standard input.
-json() { python3 -c 'import json,sys; d=json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }
+json() { /usr/bin/python3 -SE -c 'import json,sys; d=json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }
 # sanitized TARGET...: make with ASan and UBSan; one at a time, as several tests need it.
 sanitized() { flock "$B" env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -j "$(nproc)" SAN=1 B="$B/san" "$@"; }

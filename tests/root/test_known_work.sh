@@ -23,7 +23,7 @@ for threads in 1 2; do
 	job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/$name.err" | tail -1)
 	"$GRAINCTL" report "$job" --format json -o "$T/$name.grains"
 	python3 - "$name" "$T/$name.grains" "$T/$name.out" $UNIT $ROUNDS $TASKS $threads <<'PY'
-import json, re, sys
+import json, re, statistics, sys
 name, path, said = sys.argv[1:4]
 unit, rounds, tasks, threads = map(int, sys.argv[4:])
 
@@ -55,13 +55,17 @@ def least(name):
     return {n: min(values) for n, values in known.items() if values}
 
 
-# A grain also has the program's asking and the ends of the probes: some thousands, not more with more work.
+# A grain also has the program's asking and the ends of the probes: some thousands, not more with more work. With one
+# thread that is so in every round. QEMU runs CPUs in turns and lets the counters of those that stand go on: a turn that
+# ends between the kernel's reading of a counter at a switch and graind's is in one of the two. With two threads it is
+# the middle of the rounds that counts, and one grain may have less.
 def beside_own(name):
     more = [(c[name] - own[r, k][name], k) for r, k, c in grains if c.get(name) and own.get((r, k), {}).get(name, -1) > 0]
-    least_more = {n: min(d for d, k in more if k == n) for n in {k for _, k in more}}
-    worst = max(d / (2 * unit * k) for k, d in least_more.items()) if least_more else 0
-    check("%s are those that the kernel counts for the thread (at most %.2f %% more)" % (name, 100 * worst),
-          len(least_more) == tasks and all(d >= 0 for d, _ in more) and worst < 0.01, least_more)
+    usual = {n: (min if threads == 1 else statistics.median)([d for d, k in more if k == n]) for n in {k for _, k in more}}
+    worst = max(d / (2 * unit * k) for k, d in usual.items()) if usual else 0
+    less = sum(d < 0 for d, _ in more)
+    check("%s are those that the kernel counts for the thread (at most %.2f %% more, %d of %d less)" % (name, 100 * worst, less, len(more)),
+          len(usual) == tasks and min(usual.values()) >= 0 and less <= (threads > 1) and worst < 0.01, (usual, sorted(more)[:3]))
 
 
 cycles = least("cycles")
