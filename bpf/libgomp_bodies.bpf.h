@@ -64,15 +64,17 @@ static __always_inline bool bodies__outermost(struct pt_regs *ctx, __u64 cookie,
 	return !user_word(block + COOKIE_B(cookie) * 4, flags) && !(*flags & RING_F_FAULT);
 }
 
+static const struct body_process no_process;
+
 static __always_inline struct body_process *body_process(__u64 id)
 {
-	struct body_process none = {}, *process;
+	struct body_process *process;
 	__u32 tgid = id >> 32;
 
 	process = bpf_map_lookup_elem(&body_processes, &tgid);
 	if (process)
 		return process;
-	bpf_map_update_elem(&body_processes, &tgid, &none, 1 /* only if absent */);
+	bpf_map_update_elem(&body_processes, &tgid, &no_process, 1 /* only if absent */);
 	return bpf_map_lookup_elem(&body_processes, &tgid);
 }
 
@@ -178,11 +180,14 @@ static __always_inline void bodies__task(struct pt_regs *ctx, __u64 id, const st
 }
 
 /* Of a deferred task of a taskloop; its first iteration and the one behind its last. */
-static __always_inline void bodies__bounds(struct pt_regs *ctx, __u64 id, const struct body *body,
-					   struct ring_record *record)
+static __noinline void bodies__bounds(struct pt_regs *ctx, __u64 id, const struct body *body,
+				      struct ring_record *record)
 {
-	struct gomp_call call = {.step = body->step};
+	struct gomp_call call = {};
 
+	if (!body || !record)
+		return;
+	call.step = body->step;
 	ring__emit(id, record);
 	record->kind = RING_NONE;
 	if (body->step_known)

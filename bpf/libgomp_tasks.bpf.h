@@ -55,22 +55,25 @@ static __always_inline __u32 taskloop_flags(__u32 gomp)
 #define DEPENDS_MAX 64 /* of one task; more are counted as not read */
 
 /*
- * Records dependence `i` of the array that the compiler passes: n, number of
+ * Dependence `i` of the array that the compiler passes: n, number of
  * out, addresses (out first, then in); or 0, n, out, mutexinoutset, in, the
  * addresses in that order and at last pointers to depend objects {address,
  * kind}, whose kinds are those of enum ring_depend. No address means
- * omp_all_memory. Returns whether there is one more. A global function, which
- * the verifier checks once and not once per dependence; `frame` is the stack
- * pointer of the event.
+ * omp_all_memory. Returns whether there is one more; without a kind in `record`
+ * there is not even this one. Global like ring__emit(), and beside it: what all
+ * callers together have on the stack is limited.
  */
-__noinline int depend__emit(__u64 id, __u64 frame, __u64 array, __u64 i)
+__noinline int depend__read(__u64 array, __u64 i, struct ring_record *record)
 {
-	struct ring_record record = {.frame = frame, .kind = RING_DEPEND};
 	__u64 head[5] = {}, at = array + 16, object[2], count, out, mutexinoutset = 0, in;
 
+	if (!record)
+		return 0;
+	record->kind = RING_DEPEND;
+	record->flags = 0;
 	if (bpf_probe_read_user(head, 16, (void *)array) ||
 	    (!head[0] && bpf_probe_read_user(head, sizeof(head), (void *)array)))
-		record.flags = RING_F_FAULT;
+		record->flags = RING_F_FAULT;
 	count = head[0];
 	out = head[1];
 	in = count - out;
@@ -81,9 +84,11 @@ __noinline int depend__emit(__u64 id, __u64 frame, __u64 array, __u64 i)
 		in = head[4];
 		at = array + 40;
 	}
-	if (i >= count && !record.flags)
+	if (i >= count && !record->flags) {
+		record->kind = RING_NONE;
 		return 0;
-	object[0] = user_word(at + 8 * i, &record.flags);
+	}
+	object[0] = user_word(at + 8 * i, &record->flags);
 	object[1] = RING_DEPEND_IN;
 	if (i < out) {
 		object[1] = RING_DEPEND_OUT;
@@ -91,25 +96,32 @@ __noinline int depend__emit(__u64 id, __u64 frame, __u64 array, __u64 i)
 		object[1] = RING_DEPEND_MUTEXINOUTSET;
 	} else if (i >= out + mutexinoutset + in &&
 		   bpf_probe_read_user(object, sizeof(object), (void *)object[0])) {
-		record.flags = RING_F_FAULT;
+		record->flags = RING_F_FAULT;
 	}
-	record.key = object[0];
-	record.arg = !object[0]				 ? RING_DEPEND_ALL
-		     : object[1] <= RING_DEPEND_INOUTSET ? object[1]
-							 : RING_DEPEND_OUT;
-	if (i == DEPENDS_MAX || record.flags) {
-		record.arg = RING_DEPEND_UNREAD;
-		record.key = count - i;
+	record->key = object[0];
+	record->arg = !object[0]			  ? RING_DEPEND_ALL
+		      : object[1] <= RING_DEPEND_INOUTSET ? object[1]
+							  : RING_DEPEND_OUT;
+	if (i == DEPENDS_MAX || record->flags) {
+		record->arg = RING_DEPEND_UNREAD;
+		record->key = count - i;
 	}
-	ring__emit(id, &record);
-	return record.arg != RING_DEPEND_UNREAD;
+	return record->arg != RING_DEPEND_UNREAD;
 }
 
+/* `frame` is the stack pointer of the event that they belong to. */
 __noinline int depends__emit(__u64 id, __u64 frame, __u64 array)
 {
-	for (__u64 i = 0; i <= DEPENDS_MAX; i++)
-		if (!depend__emit(id, frame, array, i))
+	struct ring_record record = {.frame = frame};
+
+	for (__u64 i = 0; i <= DEPENDS_MAX; i++) {
+		int more = depend__read(array, i, &record);
+
+		if (record.kind != RING_NONE)
+			ring__emit(id, &record);
+		if (!more)
 			break;
+	}
 	return 0;
 }
 

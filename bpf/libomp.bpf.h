@@ -52,33 +52,39 @@ static __always_inline __u32 libomp_task_arg(__u32 word)
 
 /*
  * The dependence number `index` of a list of `count`, or those that are left
- * when `index` is the last that is recorded. Not static: so the verifier looks
- * at it once, not in every iteration of every loop. 0 when it was the last.
+ * when `index` is the last that is recorded; 0 when it was the last. Global
+ * like ring__emit(), and beside it: what all callers together have on the stack is limited.
  */
-__noinline int libomp_depend(__u64 id, __u64 frame, __u64 list, __u32 index, __u32 count)
+__noinline int libomp_depend(__u64 list, __u32 index, __u32 count, struct ring_record *record)
 {
-	struct ring_record record = {.frame = frame, .kind = RING_DEPEND};
 	struct libomp_depend depend = {};
 
+	if (!record)
+		return 0;
+	record->kind = RING_DEPEND;
 	if (index < LIBOMP_DEPENDS_MAX &&
 	    !bpf_probe_read_user(&depend, sizeof(depend), (void *)(list + index * sizeof(depend)))) {
-		record.key = depend.address;
-		record.arg = libomp_depend_kind(depend.flags);
-		ring__emit(id, &record);
+		record->key = depend.address;
+		record->arg = libomp_depend_kind(depend.flags);
 		return index + 1 < count;
 	}
-	record.key = count - index;
-	record.arg = RING_DEPEND_UNREAD;
-	ring__emit(id, &record);
+	record->key = count - index;
+	record->arg = RING_DEPEND_UNREAD;
 	return 0;
 }
 
 /* One event per dependence; the thread's creation or wait was recorded before. */
 __noinline int libomp_depends(__u64 id, __u64 frame, __u64 list, __s32 count)
 {
-	for (__u32 i = 0; count > 0 && i <= LIBOMP_DEPENDS_MAX; i++)
-		if (!libomp_depend(id, frame, list, i, (__u32)count))
+	struct ring_record record = {.frame = frame};
+
+	for (__u32 i = 0; count > 0 && i <= LIBOMP_DEPENDS_MAX; i++) {
+		int more = libomp_depend(list, i, (__u32)count, &record);
+
+		ring__emit(id, &record);
+		if (!more)
 			break;
+	}
 	return 0;
 }
 

@@ -54,5 +54,11 @@ for region, line in enumerate(open(base + "/expected")):
 p = s["problems"]["scatter"]
 same("scatter is a problem of %d grains" % flagged, (p["available"], p["grains"]), (True, flagged))
 PY
+# What is loaded with counters has the larger stacks, which kernels limit differently.
+for program in pages pages.clang; do
+	check "$program with counters" "$GRAINCTL" run --counters page-faults,cycles -- "$B/tests/omp/$program" 10 2
+	is "$program: the page faults are counted" "$("$GRAINCTL" summary "$("$GRAINCTL" jobs --all --json | json 'max(j["job"] for j in d["jobs"])')" --json |
+		json '[c["available"] for c in d["counters"] if c["name"] == "page-faults"]')" "[True]"
+done
 stop_graind
 is "graind ends cleanly" "$GRAIND_STATUS" 0
