@@ -203,37 +203,49 @@ static __always_inline bool counters__clock(struct thread_counts *counts, __u64 
 }
 
 /*
+ * Brings the counter of event `event` of the thread that runs up to now; -1:
+ * unknown, as is what was not counted since the last call. A global function:
+ * as part of a loop the verifier would follow what is known of each event
+ * together with what is known of all others.
+ */
+__noinline int counters__count(struct thread_counts *counts, __u32 event)
+{
+	__u32 i = event & (RING_COUNTERS_MAX - 1),
+	      counter = counter_terms[i].counter & (RING_COUNTERS_MAX - 1), source = counter_terms[i].source;
+	__u64 passed, now;
+	bool known = true;
+
+	if (!counts)
+		return -1;
+	if (source == RING_COUNTER_PERF) {
+		known = counters__passed(counts, i, &passed);
+	} else {
+		if (source == RING_COUNTER_CLOCK)
+			known = counters__clock(counts, &now);
+		else
+			now = counters__kept(bpf_get_current_task_btf(), source);
+		passed = now - counts->mark[i].counter;
+		counts->mark[i].counter = now;
+	}
+	counts->sum[counter] += counter_terms[i].minus ? -passed : passed;
+	return known ? 0 : -1;
+}
+
+/*
  * Brings the sums of the thread that runs up to now. The result has a bit for
  * each counter of which a part since the last call was not counted.
  */
-static __noinline __u32 counters__sum(struct thread_counts *counts)
+static __always_inline __u32 counters__sum(struct thread_counts *counts)
 {
-	const struct task_struct *task = bpf_get_current_task_btf();
-	__u32 blind = 0, missed;
+	__u32 blind = 0, missed = counts->missed;
 
-	if (!counts)
-		return ~0u;
-	missed = counts->missed;
 	counts->missed = 0;
 	for (__u32 i = 0; i < RING_COUNTERS_MAX && i < counter_event_count; i++) {
-		__u32 counter = counter_terms[i].counter & (RING_COUNTERS_MAX - 1),
-		      source = counter_terms[i].source;
-		__u64 passed, now;
-		bool known = true;
+		__u32 source = counter_terms[i].source,
+		      unseen = missed && (source == RING_COUNTER_PERF || source == RING_COUNTER_CLOCK);
 
-		if (source == RING_COUNTER_PERF) {
-			known = counters__passed(counts, i, &passed) && !missed;
-		} else {
-			if (source == RING_COUNTER_CLOCK)
-				known = counters__clock(counts, &now) && !missed;
-			else
-				now = counters__kept(task, source);
-			passed = now - counts->mark[i].counter;
-			counts->mark[i].counter = now;
-		}
-		if (!known)
-			blind |= 1u << counter;
-		counts->sum[counter] += counter_terms[i].minus ? -passed : passed;
+		if (counters__count(counts, i) || unseen)
+			blind |= 1u << (counter_terms[i].counter & (RING_COUNTERS_MAX - 1));
 	}
 	return blind;
 }
