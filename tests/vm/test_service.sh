@@ -118,7 +118,7 @@ check "it answers again" until_is 20 0 sh -c 'grainctl status >/dev/null 2>&1; e
 systemctl stop graind.service
 is "stopped" "$(state ActiveState)" inactive
 check "a question starts it (socket activation)" as alice grainctl jobs
-is "it runs again" "$(state ActiveState)" active
+check "it runs again" until_is 20 active state ActiveState
 as alice sh -c "cd && grainctl attach $P --duration 100" >"$T/long" 2>&1 &
 LONG=$!
 LAST=$((JOB + 5))
