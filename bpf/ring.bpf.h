@@ -292,7 +292,7 @@ static __noinline void ring__put_counters(const struct thread_state *state, __u6
 /*
  * `id` is what ids__current() returned. A global function, as all that is
  * called from many places: the verifier checks it once and not at every call,
- * which is most of what attaching costs. Such functions return a number.
+ * which is a large part of what attaching costs. Such functions return a number.
  */
 __noinline int ring__emit(__u64 id, const struct ring_record *record)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/areas.h"
 
+#include "daemon/graind/process.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -139,40 +141,17 @@ static void look_at_anonymous(struct finder *f, const struct line *line)
 		add_blocks(f, line->start, line->end, line->path);
 }
 
-/* Where the process' heap begins (start_brk of proc_pid_stat(5)); 0: it cannot be told. */
-static uint64_t heap_start(pid_t pid)
-{
-	const int after_name = 45; /* fields, of which the first is the state, up to this one */
-	char path[64], text[2048], *at;
-	uint64_t start = 0;
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	got = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[got < 0 ? 0 : got] = '\0';
-	at = strrchr(text, ')');
-	for (int i = 0; i < after_name && at; i++)
-		at = strchr(at + 1, ' ');
-	if (at && sscanf(at, " %" SCNu64, &start) != 1)
-		start = 0;
-	return start;
-}
-
 /*
  * With addresses that are not random the heap follows the program's variables, and some kernels (6.1)
  * show those that have no contents in the file as a part of it.
  */
 static void look_at_heap(struct finder *f, const struct line *line)
 {
-	uint64_t start = f->data && f->end == line->start ? heap_start(f->pid) : line->start;
+	uint64_t start = line->start, heap;
 
-	if (start < line->start || start > line->end)
-		start = line->start;
+	if (f->data && f->end == start && process__stat(f->pid, 47, &heap) && heap > start &&
+	    heap <= line->end)
+		start = heap;
 	add(f, line->start, start, AREA_DATA, f->file);
 	add(f, start, line->end, AREA_HEAP, "");
 }

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,6 +191,28 @@ int process__read(pid_t pid, struct process *out)
 	read_environment(&process);
 	*out = process;
 	return 0;
+}
+
+bool process__stat(pid_t pid, int field, uint64_t *out)
+{
+	const int name = 2;
+	char path[64], text[2048], *at;
+	size_t used = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (read_all(fd, text, sizeof(text) - 1, &used) != 0)
+		used = 0;
+	close(fd);
+	text[used] = '\0';
+	/* Its name may have any characters. */
+	at = strrchr(text, ')');
+	for (int i = name; i < field && at; i++)
+		at = strchr(at + 1, ' ');
+	return at && sscanf(at, "%" SCNu64, out) == 1;
 }
 
 char *process__cgroups(pid_t pid)

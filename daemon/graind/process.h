@@ -31,6 +31,10 @@ int process__read(pid_t pid, struct process *out);
 /* As process__read, but only the ids and the state. */
 int process__read_ids(pid_t pid, struct process *out);
 
+/* Field `field` of /proc/PID/stat, a number behind the state, as proc_pid_stat(5) counts; false: it cannot be
+ * read. */
+bool process__stat(pid_t pid, int field, uint64_t *out);
+
 /* The text of /proc/PID/cgroup, which the caller frees; NULL when it cannot be read. */
 char *process__cgroups(pid_t pid);
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/prospect.h"
 
-#include "daemon/common/read_all.h"
-
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -57,27 +53,10 @@ struct prospect *prospect__read(pid_t pid)
 /* CLOCK_MONOTONIC, a tick of the kernel's late at most; UINT64_MAX: nobody knows. */
 static uint64_t started_ns(pid_t pid)
 {
-	char path[64], text[1024];
 	struct timespec boot, now;
-	unsigned long long ticks;
-	const char *after;
-	size_t used = 0;
-	int fd;
+	uint64_t ticks;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return UINT64_MAX;
-	if (read_all(fd, text, sizeof(text) - 1, &used) != 0)
-		used = 0;
-	close(fd);
-	text[used] = 0;
-	/* Its name may have any characters. */
-	after = strrchr(text, ')');
-	if (!after || sscanf(after + 1,
-			     " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-			     "%*d %llu",
-			     &ticks) != 1)
+	if (!process__stat(pid, 22, &ticks))
 		return UINT64_MAX;
 	clock_gettime(CLOCK_BOOTTIME, &boot);
 	clock_gettime(CLOCK_MONOTONIC, &now);
