@@ -15,6 +15,13 @@
 #include <unistd.h>
 
 static const char not_used[] = "the process ended without having used an OpenMP runtime (libgomp, libomp)";
+static const char maybe_used[] = "the process ended before graind could look at it, and the kernel had no "
+				 "room to tell what it mapped: "
+				 "whether it used OpenMP is not known; start it again";
+static const char maybe_more[] =
+	"the process ended before graind could look at it, and the kernel had no room to tell what it "
+	"mapped: "
+	"functions may be without names, and static loops may be missing; start it again";
 static const char not_used_yet[] = "the process had not used an OpenMP runtime (libgomp, libomp) until then";
 static const char forbidden[] =
 	"the process has executed a program that must not be profiled; grainctl status shows the rules";
@@ -160,7 +167,7 @@ static void on_exec(struct tree *tree, const struct watch_event *event)
 static void look_everywhere(struct tree *tree)
 {
 	for (size_t i = 0; i < tree->target_count; i++)
-		tree->targets[i].look = true;
+		tree->targets[i].look = tree->targets[i].untold = true;
 }
 
 /* Without news from the kernel. */
@@ -423,6 +430,7 @@ static void look_at(struct tree *tree, struct target *target)
 	struct failure failure = {.status = 0};
 	int usable = tree__look(tree, target, &failure);
 
+	target->untold &= process__has_ended(target->pidfd);
 	if (target->member && target->member->recorder)
 		tell_maps(tree, target);
 	if (usable <= 0 || target->refused)
@@ -496,9 +504,12 @@ void tree__drop(struct tree *tree, size_t index, enum job_reason reason)
 		tree->missed++;
 	if (target->member && !target->member->fleeting)
 		note_missed(tree, target->member);
+	if (target->member && target->member->recorder && target->untold)
+		member__note(target->member, maybe_more);
 	if (target->member)
 		member__close(target->member, reason, tree->capture,
-			      reason == JOB_EXIT	   ? not_used
+			      target->untold		   ? maybe_used
+			      : reason == JOB_EXIT	   ? not_used
 			      : tree->fast && target->late ? not_come
 							   : not_used_yet);
 	capture__drop_process(tree->capture, target->pid);

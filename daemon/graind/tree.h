@@ -36,6 +36,7 @@ struct target {
 	bool unseen;		 /* it had ended by then */
 	bool child;		 /* of one that was followed already */
 	bool look;		 /* its mappings have changed */
+	bool untold;		 /* the kernel had no room to tell what it did, and nobody has looked since */
 	bool refused;		 /* it gets no job */
 	bool by_itself;		 /* it records from inside */
 	bool wants_probes;	 /* its libomp does not */

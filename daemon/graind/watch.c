@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/watch.h"
+#include "daemon/graind/news.h"
 #include "daemon/graind/urgency.h"
 
 #include <errno.h>
@@ -9,14 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 
-#define DATA_PAGES 16u
-#define MAX_RECORD 65536u
 #define MAX_QUEUE 65536u
 /* Files that a machine's processes map are mostly the same: each is told once to those who watch everything.
  */
@@ -45,16 +41,9 @@ struct watch {
 	size_t known_count;
 };
 
-struct buffer {
-	int fd;
-	struct perf_event_mmap_page *page;
-	uint64_t head; /* what is told at a time ends there */
-};
-
 static pthread_mutex_t lock; /* made once */
 static struct watch *watches;
-static struct buffer *buffers;
-static size_t buffer_count;
+static struct news *news;
 static int end_fd = -1;
 static pthread_t reader;
 
@@ -249,19 +238,12 @@ static void on_missed(void)
 }
 
 /* The record is whole and as large as its header says. */
-static void dispatch(const struct perf_event_header *header, bool forks)
+static void dispatch(const struct perf_event_header *header, uint64_t time_ns)
 {
-	uint64_t time_ns = 0;
-
-	if (header->size >= sizeof(*header) + sizeof(time_ns))
-		memcpy(&time_ns, (const char *)header + header->size - sizeof(time_ns), sizeof(time_ns));
-	if (forks) {
-		if (header->type == PERF_RECORD_FORK && header->size >= sizeof(struct record_task))
-			on_fork((const struct record_task *)header, time_ns);
-		return;
-	}
 	if (header->type == PERF_RECORD_LOST)
 		on_missed();
+	else if (header->type == PERF_RECORD_FORK && header->size >= sizeof(struct record_task))
+		on_fork((const struct record_task *)header, time_ns);
 	else if (header->type == PERF_RECORD_EXIT && header->size >= sizeof(struct record_task))
 		on_exit_of((const struct record_task *)header, time_ns);
 	else if (header->type == PERF_RECORD_COMM && header->misc & PERF_RECORD_MISC_COMM_EXEC &&
@@ -271,107 +253,11 @@ static void dispatch(const struct perf_event_header *header, bool forks)
 		on_map((const struct record_map *)header, time_ns);
 }
 
-/* Everything up to `head`, as often as it is asked for. */
-static void read_buffer(const struct buffer *buffer, bool forks)
-{
-	static _Alignas(8) char copy[MAX_RECORD];
-	const size_t size = DATA_PAGES * (size_t)sysconf(_SC_PAGESIZE);
-	const char *data = (const char *)buffer->page + sysconf(_SC_PAGESIZE);
-	uint64_t tail = buffer->page->data_tail;
-
-	while (buffer->head - tail >= sizeof(struct perf_event_header)) {
-		struct perf_event_header header;
-		size_t at = tail % size, part;
-
-		/* Records are multiples of eight bytes, so a header is never split. */
-		memcpy(&header, data + at, sizeof(header));
-		if (header.size < sizeof(header) || header.size > buffer->head - tail)
-			break;
-		part = size - at < header.size ? size - at : header.size;
-		memcpy(copy, data + at, part);
-		memcpy(copy + part, data, header.size - part);
-		dispatch((const struct perf_event_header *)copy, forks);
-		tail += header.size;
-	}
-}
-
-/* What a child does may be in another CPU's buffer than that it was made: that is read first. */
-static void drain_all(void)
-{
-	for (size_t i = 0; i < buffer_count; i++)
-		buffers[i].head = __atomic_load_n(&buffers[i].page->data_head, __ATOMIC_ACQUIRE);
-	for (size_t i = 0; i < buffer_count; i++)
-		read_buffer(&buffers[i], true);
-	for (size_t i = 0; i < buffer_count; i++) {
-		read_buffer(&buffers[i], false);
-		__atomic_store_n(&buffers[i].page->data_tail, buffers[i].head, __ATOMIC_RELEASE);
-	}
-}
-
-/* ---- the buffers ------------------------------------------------------ */
-
-static void close_buffers(void)
-{
-	const size_t bytes = (DATA_PAGES + 1) * (size_t)sysconf(_SC_PAGESIZE);
-
-	for (size_t i = 0; i < buffer_count; i++) {
-		munmap(buffers[i].page, bytes);
-		close(buffers[i].fd);
-	}
-	free(buffers);
-	buffers = NULL;
-	buffer_count = 0;
-}
-
-static int open_buffers(void)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = PERF_SAMPLE_TIME,
-		.sample_id_all = 1,
-		.task = 1,
-		.comm = 1,
-		.comm_exec = 1,
-		.mmap = 1,
-		.mmap2 = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-		.watermark = 1,
-		.wakeup_watermark = 1,
-	};
-	const size_t bytes = (DATA_PAGES + 1) * (size_t)sysconf(_SC_PAGESIZE);
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-
-	buffers = calloc(cpus > 0 ? (size_t)cpus : 1, sizeof(*buffers));
-	if (!buffers)
-		return -ENOMEM;
-	for (int cpu = 0; cpu < cpus; cpu++) {
-		int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-		void *page;
-
-		if (fd < 0 && errno == ENODEV) /* not online */
-			continue;
-		page = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		if (page == MAP_FAILED) {
-			int error = -errno;
-
-			if (fd >= 0)
-				close(fd);
-			close_buffers();
-			return error;
-		}
-		buffers[buffer_count++] = (struct buffer){.fd = fd, .page = page};
-	}
-	return buffer_count ? 0 : -ENODEV;
-}
-
 /* Wakes those who wait in ppoll for their watch; they would otherwise sleep on. */
 static void *read_on(void *argument)
 {
 	struct pollfd *fds = argument;
-	size_t count = buffer_count;
+	size_t count = news__count(news);
 
 	/* A child that is probed late is recorded incompletely. */
 	urgency__set(URGENCY_DRAIN);
@@ -381,7 +267,7 @@ static void *read_on(void *argument)
 		if (fds[count].revents)
 			break;
 		pthread_mutex_lock(&lock);
-		drain_all();
+		news__take(news, dispatch);
 		pthread_mutex_unlock(&lock);
 	}
 	free(fds);
@@ -391,22 +277,25 @@ static void *read_on(void *argument)
 static int start(void)
 {
 	struct pollfd *fds;
-	int error = open_buffers();
+	size_t count;
+	int error = news__open(&news);
 
 	if (error)
 		return error;
-	fds = calloc(buffer_count + 1, sizeof(*fds));
+	count = news__count(news);
+	fds = calloc(count + 1, sizeof(*fds));
 	end_fd = eventfd(0, EFD_CLOEXEC);
-	for (size_t i = 0; fds && i < buffer_count; i++)
-		fds[i] = (struct pollfd){.fd = buffers[i].fd, .events = POLLIN};
+	for (size_t i = 0; fds && i < count; i++)
+		fds[i] = (struct pollfd){.fd = news__fd(news, i), .events = POLLIN};
 	if (fds)
-		fds[buffer_count] = (struct pollfd){.fd = end_fd, .events = POLLIN};
+		fds[count] = (struct pollfd){.fd = end_fd, .events = POLLIN};
 	error = fds && end_fd >= 0 ? -pthread_create(&reader, NULL, read_on, fds) : -ENOMEM;
 	if (error) {
 		free(fds);
 		if (end_fd >= 0)
 			close(end_fd);
-		close_buffers();
+		news__close(news);
+		news = NULL;
 	}
 	return error;
 }
@@ -473,7 +362,8 @@ void watch__close(struct watch *watch)
 		pthread_join(reader, NULL);
 		close(end_fd);
 		end_fd = -1;
-		close_buffers();
+		news__close(news);
+		news = NULL;
 	}
 	pthread_mutex_unlock(&starting);
 	close(watch->fd);
@@ -539,7 +429,7 @@ void watch__sync(struct watch *watch)
 
 	eventfd_read(watch->fd, &ignored);
 	pthread_mutex_lock(&lock);
-	drain_all();
+	news__take(news, dispatch);
 	pthread_mutex_unlock(&lock);
 }
 

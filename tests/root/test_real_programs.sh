@@ -148,7 +148,17 @@ blind()
 	kill -CONT "$GRAIND_PID"
 	wait "$run"
 	is "ended unseen: exit status" "$?" 0
-	"$GRAINCTL" summary "$(sed -n 's/^job //p' "$T/blind.err" | tail -1)" --json >"$T/summary"
+	job=$(sed -n 's/^job //p' "$T/blind.err" | tail -1)
+}
+# The kernel's room for what it tells may go to other programs of a busy machine; then the job says so.
+blind_and_told()
+{
+	local job try
+	for try in 1 2 3 4 5; do
+		blind
+		grep -q "job $job: .*the kernel had no room" "$T/graind.log" || break
+	done
+	"$GRAINCTL" summary "$job" --json >"$T/summary"
 	is "ended unseen: chunks, lost, violations, named" "$(python3 - "$T/summary" <<'PY'
 import json, sys
 s = json.load(open(sys.argv[1]))
@@ -158,6 +168,6 @@ PY
 )" "True 0 0 True"
 }
 export OMP_NUM_THREADS=2
-blind
+blind_and_told
 stop_graind
 is "graind ends cleanly" "$GRAIND_STATUS" 0
