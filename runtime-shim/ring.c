@@ -11,6 +11,8 @@
 
 /* After so long without a drain graind is gone, and the process records no more. */
 #define SILENCE_SECONDS 3
+#define FIRST_NAP_NS 50000
+#define LAST_NAP_NS 2000000
 /* Of a ring that is written for the first time, so much gets memory at a time. */
 #define MAP_WORDS 8192u
 /* Of JOIN, TIME, CPU two words each, LOST three, COUNTERS one and the values. */
@@ -200,10 +202,13 @@ static void map_ahead(struct shim_local *local, unsigned words)
 		local->limit = end;
 }
 
-/* Up to `words` words fit: false when they don't and nobody reads. */
+/*
+ * Up to `words` words fit: false when they don't and nobody reads. The longer it takes the longer are the
+ * naps: each is a pair of events for those who watch the scheduler, who are then behind, too.
+ */
 static bool wait_for_room(struct shim_local *local, unsigned words)
 {
-	const struct timespec nap = {.tv_nsec = 50000};
+	struct timespec nap = {.tv_nsec = FIRST_NAP_NS};
 
 	for (;;) {
 		uint64_t tail = __atomic_load_n(&local->control->tail, __ATOMIC_ACQUIRE);
@@ -224,6 +229,8 @@ static bool wait_for_room(struct shim_local *local, unsigned words)
 		if (!local->header->lossless || shim__is_over(local->header))
 			return false;
 		nanosleep(&nap, NULL);
+		if (nap.tv_nsec < LAST_NAP_NS)
+			nap.tv_nsec += nap.tv_nsec / 4;
 	}
 }
 
