@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * slow_round ROUNDS TASKS SLOW_US: so many regions of so many short tasks; in one of them, after four fifths
+ * slow_round ROUNDS TASKS SLOW_US: so many regions of so many short tasks; in one of them, after nine tenths
  * of all, the tasks take so much longer, and there is one more.
  */
 #include <omp.h>
@@ -21,7 +21,7 @@ int main(int argc, char **argv)
 	unsigned long long slow_ns = 0;
 
 	program__args(argc, argv, arg, 3);
-	slow = arg[0] * 4 / 5;
+	slow = arg[0] * 9 / 10;
 	for (long round = 0; round < arg[0]; round++) {
 		long count = arg[1] + (round == slow);
 		unsigned long long ns = round == slow ? (unsigned long long)arg[2] * 1000 : 0,
