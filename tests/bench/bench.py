@@ -432,7 +432,7 @@ def counters():
 
 def sampling(graind):
     """What 99 samples a second take of the CPU of a thread that never stops, and of graind's."""
-    pairs = 1 if SHORT else 5
+    pairs = 1 if SHORT else 15
 
     def once():
         plain = program("gaps", 2)["lost_percent"]
