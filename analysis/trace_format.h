@@ -181,13 +181,14 @@ struct trace_word_site {
 #define TRACE_WORD_TICKS(word) ((uint32_t)((word) >> 32))
 #define TRACE_WORD_KEY(thread, number) ((uint64_t)(thread) << 40 | (number))
 
-/* No events, but for the first, which is two. */
+/* No events, but for TRACE_WORD_TURN, which is two. */
 enum trace_word {
-	TRACE_WORD_TURN = 58, /* a thread is done with a chunk and gets its next; no site, no arg */
-	TRACE_WORD_JOIN = 59, /* number of the thread << 32; arg = TRACE_WORD_OUTSIDE or 0 */
-	TRACE_WORD_CPU = 60,  /* the CPU from here on */
-	TRACE_WORD_LOST = 61, /* events that are missing here, tasks that the thread had created by then */
-	TRACE_WORD_TIME = 63, /* the time in ticks */
+	TRACE_WORD_NOTHING = 57, /* by itself; not even ticks */
+	TRACE_WORD_TURN = 58,	 /* a thread is done with a chunk and gets its next; no site, no arg */
+	TRACE_WORD_JOIN = 59,	 /* number of the thread << 32; arg = TRACE_WORD_OUTSIDE or 0 */
+	TRACE_WORD_CPU = 60,	 /* the CPU from here on */
+	TRACE_WORD_LOST = 61,	 /* events that are missing here, tasks that the thread had created by then */
+	TRACE_WORD_TIME = 63,	 /* the time in ticks */
 };
 
 /* In arg of TASK_CREATE: the key is that of a task that runs and hands over its own next part. */

@@ -117,6 +117,7 @@ static unsigned length_of(uint64_t word)
 	case TRACE_SECTION_NEXT:
 	case TRACE_SECTIONS_END:
 	case TRACE_STATIC_SHARE:
+	case TRACE_WORD_NOTHING:
 		return 1;
 	case TRACE_DEPEND:
 	case TRACE_CHUNK_STRIDE:
@@ -364,6 +365,8 @@ static int add(struct trace_words *w, struct word_stream *s, const uint64_t *wor
 		return 0;
 	case TRACE_WORD_TIME:
 		s->ticks = word[1];
+		return 0;
+	case TRACE_WORD_NOTHING:
 		return 0;
 	case TRACE_COUNTERS:
 		keep_reading(s, word);

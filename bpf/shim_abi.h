@@ -7,6 +7,10 @@
  *   struct shim_thread[threads]        at SHIM_THREADS_AT
  *   ring_words words for each thread   at shim__rings_at()
  *
+ * A ring is SHIM_BLOCKS blocks, which the producer fills in any order: words
+ * that are far apart by their number may be in the same memory again as soon as
+ * graind has them, so that a thread touches no more memory than graind is behind.
+ *
  * One ring has one producer, the thread that has claimed its struct
  * shim_thread, and one consumer, graind, which copies words and looks into
  * none of them. An event is one word and those that its kind has on top:
@@ -26,7 +30,7 @@
 #include <stdint.h>
 
 #define SHIM_MAGIC 0x4d494853u /* "SHIM" */
-#define SHIM_VERSION 2
+#define SHIM_VERSION 3
 
 #define SHIM_SITE_BITS 13
 #define SHIM_SITES (1u << SHIM_SITE_BITS)
@@ -71,6 +75,7 @@ enum shim_kind {
 	SHIM_LOCK_WAIT = 35, /* arg enum ring_lock; lock, ticks that the wait took */
 	SHIM_STATIC_SHARE = 36,
 	SHIM_COUNTERS = 39, /* arg SHIM_COUNTERS_ARG; values: what counters read at the thread's next event */
+	SHIM_NOTHING = 57,  /* the rest of a block is of such words where an event would not fit */
 	SHIM_CHUNK_TURN = 58, /* CHUNK_NEXT, and the CHUNK_BEGIN that it led to, in two words: see below */
 	SHIM_JOIN = 59,	      /* a thread has taken the ring; arg enum shim_start: its key's upper part */
 	SHIM_CPU = 60,	      /* the CPU that the thread runs on from here */
@@ -128,6 +133,7 @@ enum shim_site {
 #define SHIM_WORD(kind, site, arg) ((uint64_t)(kind) | (uint64_t)(site) << 6 | (uint64_t)(arg) << 19)
 #define SHIM_TICKS_MAX UINT32_MAX
 #define SHIM_WORDS_MAX 4 /* of one event */
+#define SHIM_RING_WORDS_MIN (SHIM_BLOCKS * 64u)
 
 /*
  * A task's key: how manieth to join the thread is that created it, and how
@@ -176,7 +182,7 @@ struct shim_header {
 	/* Written by graind before the process sees it. */
 	uint32_t magic, version;
 	uint32_t threads;    /* rings */
-	uint32_t ring_words; /* a power of two */
+	uint32_t ring_words; /* a power of two, SHIM_RING_WORDS_MIN or more */
 	uint32_t clock;	     /* enum shim_clock */
 	uint32_t lossless;   /* a producer whose ring is full waits */
 	uint64_t ticks_per_second;
@@ -204,6 +210,8 @@ enum shim_thread_state {
 	SHIM_ENDED = 2, /* graind frees it when it has all words */
 };
 
+#define SHIM_BLOCKS 64u
+
 struct shim_thread {
 	uint64_t head; /* words written */
 	uint64_t lost; /* events since the last that fit */
@@ -214,11 +222,25 @@ struct shim_thread {
 	uint64_t pad_producer[3];
 	uint64_t tail; /* words that graind has */
 	uint64_t pad_consumer[7];
+	/* By the producer: which block has the words from block size * i on, of each SHIM_BLOCKS that follow.
+	 */
+	uint8_t order[SHIM_BLOCKS];
 };
 
 _Static_assert(sizeof(struct shim_header) <= SHIM_SITES_AT, "header");
-_Static_assert(sizeof(struct shim_thread) == 128 && __builtin_offsetof(struct shim_thread, tail) == 64,
+_Static_assert(sizeof(struct shim_thread) == 192 && __builtin_offsetof(struct shim_thread, tail) == 64 &&
+		       __builtin_offsetof(struct shim_thread, order) == 128,
 	       "producer and consumer lines apart");
+
+/* Where in the thread's ring word number `at` is; `ring_words` after all that the process may have written.
+ */
+static inline uint64_t shim__place(const struct shim_thread *thread, uint32_t ring_words, uint64_t at)
+{
+	uint64_t block_words = ring_words / SHIM_BLOCKS;
+	uint8_t block = __atomic_load_n(&thread->order[at / block_words % SHIM_BLOCKS], __ATOMIC_RELAXED);
+
+	return block % SHIM_BLOCKS * block_words + at % block_words;
+}
 
 static inline uint64_t shim__rings_at(uint32_t threads)
 {

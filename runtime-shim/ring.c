@@ -13,8 +13,6 @@
 #define SILENCE_SECONDS 3
 #define FIRST_NAP_NS 50000
 #define LAST_NAP_NS 2000000
-/* Of a ring that is written for the first time, so much gets memory at a time. */
-#define MAP_WORDS 8192u
 /* Of JOIN, TIME, CPU two words each, LOST three, COUNTERS one and the values. */
 #define TOLD_FIRST (9 + SHIM_COUNTERS_MAX + (SHIM_COUNTERS_MAX + SHIM_COUNTERS_EACH - 1) / SHIM_COUNTERS_EACH)
 
@@ -36,6 +34,22 @@ uint64_t shim__clock_ns(void)
 static struct shim_thread *thread_at(struct shim_header *header, uint32_t number)
 {
 	return (struct shim_thread *)((char *)header + SHIM_THREADS_AT) + number;
+}
+
+/* Which block has word `at`. */
+static uint8_t order_at(const struct shim_local *local, uint64_t at)
+{
+	return __atomic_load_n(&local->control->order[at / (local->mask + 1) % SHIM_BLOCKS],
+			       __ATOMIC_RELAXED) %
+	       SHIM_BLOCKS;
+}
+
+static uint64_t *block_at(const struct shim_local *local, uint8_t block)
+{
+	char *rings = (char *)local->header + shim__rings_at(local->header->threads);
+	ptrdiff_t number = local->control - thread_at(local->header, 0);
+
+	return (uint64_t *)rings + ((uint64_t)number * SHIM_BLOCKS + block) * (local->mask + 1);
 }
 
 static bool claim(struct shim_header *header, uint32_t *number)
@@ -144,15 +158,16 @@ struct shim_local *shim__join(void)
 	*local = (struct shim_local){
 		.header = header,
 		.control = thread_at(header, number),
-		.words = (uint64_t *)((char *)header + shim__rings_at(header->threads)) +
-			 (uint64_t)number * header->ring_words,
-		.mask = header->ring_words - 1,
+		.mask = header->ring_words / SHIM_BLOCKS - 1,
 		.cpu = INT32_MIN,
 		.session = session,
 	};
 	local->head = __atomic_load_n(&local->control->tail, __ATOMIC_ACQUIRE);
 	local->limit = 0;
-	local->mapped = (uint16_t)((local->head < local->mask ? local->head : local->mask + 1) / MAP_WORDS);
+	local->words = block_at(local, order_at(local, local->head));
+	for (uint32_t i = 0; local->head && i < SHIM_BLOCKS; i++)
+		if (local->mapped <= order_at(local, i * (local->mask + 1)))
+			local->mapped = (uint16_t)(order_at(local, i * (local->mask + 1)) + 1);
 	local->control->tid = (uint32_t)syscall(SYS_gettid);
 	local->joined = joined + __atomic_fetch_add(&header->generations, 1, __ATOMIC_RELAXED) + 1;
 	local->fresh = SHIM_FRESH;
@@ -175,31 +190,64 @@ void shim__leave(void)
 		__atomic_store_n(&local->control->state, SHIM_ENDED, __ATOMIC_RELEASE);
 }
 
+static void put(struct shim_local *local, uint64_t word)
+{
+	local->words[local->head++ & local->mask] = word;
+}
+
 /*
  * A page of the ring that is touched first costs a fault, as much as thirty events: one call for many is
  * cheaper. Kernels before 5.14 refuse it, then faults do it.
  */
-static void map_ahead(struct shim_local *local, unsigned words)
+static void map_block(struct shim_local *local)
 {
-	uint64_t end = (uint64_t)local->mapped * MAP_WORDS, size = local->mask + 1;
 	int error = errno;
-	uint64_t faults;
+	uint64_t faults = local->header->counters ? counters__faults() : 0;
 
-	if (end >= size)
-		return;
-	if (local->head + words > end) {
-		faults = local->header->counters ? counters__faults() : 0;
-		madvise(local->words + end,
-			(size - end < MAP_WORDS ? size - end : MAP_WORDS) * sizeof(*local->words),
-			MADV_POPULATE_WRITE);
-		if (local->header->counters)
-			counters__own_faults(faults);
-		errno = error;
-		local->mapped++;
-		end += MAP_WORDS;
+	madvise(local->words, (local->mask + 1) * sizeof(*local->words), MADV_POPULATE_WRITE);
+	if (local->header->counters)
+		counters__own_faults(faults);
+	errno = error;
+}
+
+/*
+ * Of the blocks that graind has read, `tail` is how far, the first one is next: so what is written lies
+ * where it was written before, in memory that is there and in caches.
+ */
+static void begin_block(struct shim_local *local, uint64_t tail)
+{
+	uint64_t block_words = local->mask + 1, used = 0;
+	uint8_t block;
+
+	for (uint64_t at = tail & ~local->mask; at < local->head; at += block_words)
+		used |= UINT64_C(1) << order_at(local, at);
+	/* There is a free one: the limit keeps the head within SHIM_BLOCKS of the tail's block. */
+	block = (uint8_t)__builtin_ctzll(~used | UINT64_C(1) << (SHIM_BLOCKS - 1));
+	__atomic_store_n(&local->control->order[local->head / block_words % SHIM_BLOCKS], block,
+			 __ATOMIC_RELAXED);
+	local->words = block_at(local, block);
+	if (block >= local->mapped) {
+		map_block(local);
+		local->mapped = (uint16_t)(block + 1);
 	}
-	if (end < size && end < local->limit)
-		local->limit = end;
+}
+
+/* Up to `words` words fit into one block, given how far graind has read: it is the block of the head then. */
+static bool find_room(struct shim_local *local, unsigned words, uint64_t tail)
+{
+	uint64_t full = (tail & ~local->mask) + SHIM_BLOCKS * (local->mask + 1);
+	uint64_t rest = -local->head & local->mask, start = local->head + (rest < words ? rest : 0);
+
+	if (start + words > full)
+		return false;
+	while (local->head < start)
+		put(local, SHIM_WORD(SHIM_NOTHING, 0, 0));
+	if (!(local->head & local->mask))
+		begin_block(local, tail);
+	local->limit = (local->head | local->mask) + 1;
+	if (local->limit > full)
+		local->limit = full;
+	return true;
 }
 
 /*
@@ -215,11 +263,10 @@ static bool wait_for_room(struct shim_local *local, unsigned words)
 		uint64_t now = shim__ticks();
 		uint32_t beat = __atomic_load_n(&local->header->beat, __ATOMIC_RELAXED);
 
-		local->limit = tail + local->mask + 1;
-		if (local->head + words <= local->limit) {
-			map_ahead(local, words);
+		if (find_room(local, words, tail))
 			return true;
-		}
+		/* The next event comes here, too: it must not be told before those that are lost. */
+		local->limit = 0;
 		if (beat != local->beat || !local->beat_ticks) {
 			local->beat = beat;
 			local->beat_ticks = now;
@@ -232,11 +279,6 @@ static bool wait_for_room(struct shim_local *local, unsigned words)
 		if (nap.tv_nsec < LAST_NAP_NS)
 			nap.tv_nsec += nap.tv_nsec / 4;
 	}
-}
-
-static void put(struct shim_local *local, uint64_t word)
-{
-	local->words[local->head++ & local->mask] = word;
 }
 
 static void write_held(struct shim_local *local)

@@ -26,10 +26,10 @@ enum shim_fresh {
 struct shim_local {
 	struct shim_header *header;
 	struct shim_thread *control;
-	uint64_t *words;
-	uint64_t head;	/* next word to write */
-	uint64_t limit; /* up to here there is room, as far as is known */
-	uint64_t mask;
+	uint64_t *words;  /* of the block that is being filled */
+	uint64_t head;	  /* next word to write */
+	uint64_t limit;	  /* up to here there is room in the block, as far as is known */
+	uint64_t mask;	  /* of a place in a block */
 	uint64_t ticks;	  /* of the last event */
 	uint64_t created; /* tasks that the thread has created */
 	uint64_t joined;  /* how manieth thread it was */
@@ -40,7 +40,7 @@ struct shim_local {
 	uint32_t session;  /* of shim_process: those of an earlier one record no more */
 	uint8_t fresh;	   /* enum shim_fresh */
 	bool children;	   /* the running task may have children that have not ended */
-	uint16_t mapped;   /* steps of the ring that have memory; see map_ahead() */
+	uint16_t mapped;   /* blocks of the ring that have memory: the first ones; see begin_block() */
 	uint32_t held[2];  /* events that shim__hold() was given */
 	uint64_t held_at;  /* 0: none */
 	struct call *call; /* of libgomp, that creates a task of which nothing is written yet */

@@ -21,6 +21,7 @@
 
 #define THREADS 256
 #define RING_WORDS SHIM_RING_WORDS
+#define BLOCK_WORDS (RING_WORDS / SHIM_BLOCKS)
 #define MOST_NS_PER_EVENT 100000
 /* One chunk of the trace. */
 #define TAKE_WORDS TRACE_WORDS_MAX
@@ -61,7 +62,8 @@ _Static_assert((int)SHIM_JOIN == (int)TRACE_WORD_JOIN && (int)SHIM_CPU == (int)T
 		       (int)SHIM_LOST == (int)TRACE_WORD_LOST && (int)SHIM_TIME == (int)TRACE_WORD_TIME &&
 		       (int)SHIM_CHUNK_SHORT == (int)TRACE_WORD_SHORT && SHIM_SITES == TRACE_WORD_SITES &&
 		       SHIM_TASK_KEYED == TRACE_WORD_KEYED && (int)SHIM_CHUNK_TURN == (int)TRACE_WORD_TURN &&
-		       (int)SHIM_START_OUTSIDE == (int)TRACE_WORD_OUTSIDE,
+		       (int)SHIM_START_OUTSIDE == (int)TRACE_WORD_OUTSIDE &&
+		       (int)SHIM_NOTHING == (int)TRACE_WORD_NOTHING,
 	       "other words");
 #define PROBE_WORD SHIM_WORD(SHIM_TASK_BEGIN, 5, 7)
 _Static_assert(TRACE_WORD_KIND(PROBE_WORD) == SHIM_TASK_BEGIN && TRACE_WORD_SITE(PROBE_WORD) == 5 &&
@@ -436,7 +438,7 @@ static size_t take(struct shim_rings *rings, uint32_t number, struct recorder *r
 	struct shim_thread *thread = thread_at(rings, number);
 	struct ring *ring = &rings->rings[number];
 	const uint64_t *words = ring_at(rings, number);
-	size_t count = ring->until - ring->tail, at = ring->tail & (RING_WORDS - 1), first;
+	size_t count = ring->until - ring->tail;
 
 	if (!count)
 		return 0;
@@ -445,9 +447,12 @@ static size_t take(struct shim_rings *rings, uint32_t number, struct recorder *r
 		ring->stream = rings->streams++;
 	}
 	count = count < TAKE_WORDS ? count : TAKE_WORDS;
-	first = RING_WORDS - at < count ? RING_WORDS - at : count;
-	memcpy(rings->words, words + at, first * 8);
-	memcpy(rings->words + first, words, (count - first) * 8);
+	for (size_t done = 0, part; done < count; done += part) {
+		part = BLOCK_WORDS - (ring->tail + done) % BLOCK_WORDS;
+		part = part < count - done ? part : count - done;
+		memcpy(rings->words + done, words + shim__place(thread, RING_WORDS, ring->tail + done),
+		       part * 8);
+	}
 	ring->tail += count;
 	ring->paced += count;
 	__atomic_store_n(&thread->tail, ring->tail, __ATOMIC_RELEASE);

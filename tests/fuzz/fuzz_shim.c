@@ -115,7 +115,7 @@ static void scribble(struct shim_header *header)
 		header->site_count++;
 		break;
 	case 2:
-		((uint64_t *)thread)[number() & 15] = number();
+		((uint64_t *)thread)[number() % (sizeof(*thread) / 8)] = number();
 		break;
 	case 3:
 		thread->head += number();

@@ -69,6 +69,16 @@ sleep 1
 stop_graind KILL
 wait "$program"
 is "killed graind: the program ends as it should" "$? $(json 'd["correct"]' <"$T/out")" "0 True"
+# 8 MB of words a thread, which are read a thousand times a second.
+"$B/tests/tools/rings_only" "$T/rings.sock" 4 524288 >"$T/rings" &
+rings=$!
+until [ -S "$T/rings.sock" ]; do sleep 0.01; done
+OMP_NUM_THREADS=2 LD_PRELOAD=$B/libgrainshim.so GRAIND_SHIM_SOCKET=$T/rings.sock "$B/tests/omp/rate" 200000 2000 >"$T/out"
+until [ -s "$T/rings" ]; do sleep 0.01; done
+kill "$rings"
+check "a thread touches little more memory than its reader is behind: $(cat "$T/rings")" \
+	test "$(json 'd["words"] > 1500000 and d["lost"] == 0 and d["kb"] < 2048' <"$T/rings")" = True
+
 start_graind || exit 1
 stop_graind
 is "graind ends cleanly" "$GRAIND_STATUS" 0

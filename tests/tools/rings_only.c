@@ -4,7 +4,7 @@
  * so many words (a power of two), as graind does, and takes what is in them
  * without looking at it, so that what writing into them costs can be measured by
  * itself. For each process one line of JSON: the words that were in its rings,
- * and the events that did not fit.
+ * the events that did not fit, and the memory that was touched.
  */
 #include "bpf/shim_abi.h"
 #include "daemon/common/pass_fd.h"
@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -78,20 +79,22 @@ static int serve(int connection)
 	struct shim_header *header = NULL;
 	uint64_t written = 0, lost = 0;
 	struct shim_hello hello;
+	struct stat touched = {0};
 	int memory = -1;
 
 	if (recv(connection, &hello, sizeof(hello), 0) == sizeof(hello) && !hello.wants_probes)
 		header = make_rings(&memory);
 	if (!header || welcome(connection, memory) != 0)
 		return -1;
-	close(memory);
 	drain(header, connection);
+	fstat(memory, &touched);
+	close(memory);
 	for (uint32_t i = 0; i < threads; i++) {
 		written += thread_at(header, i)->head;
 		lost += thread_at(header, i)->missed;
 	}
-	printf("{\"words\":%llu,\"lost\":%llu}\n", (unsigned long long)written,
-	       (unsigned long long)(lost + header->unseated));
+	printf("{\"words\":%llu,\"lost\":%llu,\"kb\":%llu}\n", (unsigned long long)written,
+	       (unsigned long long)(lost + header->unseated), (unsigned long long)touched.st_blocks / 2);
 	fflush(stdout);
 	munmap(header, shim__bytes(threads, words));
 	return 0;

@@ -80,7 +80,7 @@ static void *scribble(void *seed)
 			header->site_count++;
 			break;
 		case 2:
-			((uint64_t *)&threads[ring])[value % 16] = next(&state);
+			((uint64_t *)&threads[ring])[value % (sizeof(*threads) / 8)] = next(&state);
 			break;
 		case 3:
 			threads[ring].state = value % 4;
