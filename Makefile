@@ -343,10 +343,10 @@ $(B)/tests/omp/constructs/%.gcc: tests/omp/constructs/fortran/%.f90 $(wildcard t
 
 # What libomp says of a run by itself (OMPT); the header comes with clang's OpenMP.
 OMPT_TOOL := $(B)/tests/tools/libompt_truth.so
-$(OMPT_TOOL): tests/tools/ompt_truth.c
+$(OMPT_TOOL): tests/tools/ompt_truth.c tests/tools/ompt_next.h
 	$(say) CC $@
 	@mkdir -p $(@D)
-	$(Q)$(OMP_CLANG) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -shared -fPIC -o $@ $< -lpthread
+	$(Q)$(OMP_CLANG) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -I. -shared -fPIC -o $@ $< -lpthread
 
 # What the tests run once more with ASan and UBSan, of a build with SAN=1: the unit tests, and replays of the fuzzers' finds.
 REPLAYS := $(addprefix $(B)/fuzz/replay_,plan log trace words shim policy api)

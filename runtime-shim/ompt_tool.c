@@ -207,7 +207,9 @@ EXPORT struct ompt_start_tool_result *ompt_start_tool(unsigned version, const ch
 {
 	static struct ompt_start_tool_result result = {initialize, finalize, {0}};
 	start_tool_fn next = (start_tool_fn)(uintptr_t)dlsym(RTLD_NEXT, "ompt_start_tool");
-	const void *inside = CALLER, *base = base_of(inside);
+	/* Another tool may hand the question on, so the caller need not be the runtime; its version is its
+	 * own. */
+	const void *inside = runtime, *base = base_of(inside);
 	struct ompt_start_tool_result *others = next ? next(version, runtime) : NULL;
 
 	if (!connect__is_wanted())

@@ -73,7 +73,8 @@ static void put_event(uint32_t kind)
 		[TRACE_WORD_JOIN] = 1,	  [TRACE_WORD_CPU] = 1,	      [TRACE_WORD_TIME] = 1,
 		[TRACE_REGION_BEGIN] = 2, [TRACE_TEAM_START] = 2,     [TRACE_MEMBER_BEGIN] = 2,
 		[TRACE_TASK_BOUNDS] = 2,  [TRACE_LOOP_PARAMS] = 2,    [TRACE_LOCK_WAIT] = 2,
-		[TRACE_WORD_LOST] = 2,	  [TRACE_LOOP_BEGIN] = 3,     [TRACE_WORD_TURN] = 1,     [TRACE_WORD_NOTHING] = 0,
+		[TRACE_WORD_LOST] = 2,	  [TRACE_LOOP_BEGIN] = 3,     [TRACE_WORD_TURN] = 1,
+		[TRACE_WORD_NOTHING] = 0,
 	};
 	uint64_t site = number(), arg = number();
 	unsigned count = on_top[kind];

@@ -139,12 +139,15 @@ class Matrix:
             return Result("n.o.", "the runtime is older than the construct")
         except RuntimeError as error:
             return Result("FAIL", "the program could not be linked", str(error).splitlines()[-9:])
-        env = runtime.environment(threads)
+        env, command = runtime.environment(threads), [program, "--truth", base + ".truth"]
         if ompt:
-            env.update(OMP_TOOL_LIBRARIES=os.path.join(self.build, "tests/tools/libompt_truth.so"),
-                       GRAIN_OMPT_TRUTH=base + ".ompt")
+            tool = os.path.join(self.build, "tests/tools/libompt_truth.so")
+            env.update(GRAIN_OMPT_TRUTH=base + ".ompt", **({} if self.fast else {"OMP_TOOL_LIBRARIES": tool}))
+            if self.fast:
+                # Before libgrainshim, which is libomp's tool by itself.
+                command = ["sh", "-c", 'LD_PRELOAD=$0:$LD_PRELOAD exec "$@"', tool] + command
         try:
-            r = self.ctl("run", *(["--fast"] if self.fast else []), "--", program, "--truth", base + ".truth", env=env)
+            r = self.ctl("run", *(["--fast"] if self.fast else []), "--", *command, env=env)
         except subprocess.TimeoutExpired:
             return Result("FAIL", "the run did not end in a minute")
         open(base + ".json", "w").write(r.stdout)

@@ -2,7 +2,8 @@
 /*
  * An OMPT tool: writes what LLVM's libomp itself says of a run to the file
  * named by GRAIN_OMPT_TRUTH, for tests/root/ompt_compare.py. Loaded by libomp
- * through OMP_TOOL_LIBRARIES; silent without GRAIN_OMPT_TRUTH. One line an event:
+ * through OMP_TOOL_LIBRARIES; silent without GRAIN_OMPT_TRUTH. Loaded before another
+ * tool (LD_PRELOAD) it hands all events on to that one. One line an event:
  *
  *     NS TID parallel-begin REGION ENCOUNTERING_TASK REQUESTED FLAGS
  *     NS TID parallel-end REGION
@@ -22,6 +23,8 @@
  * Numbers of tasks and regions are given in the order of creation from 1;
  * 0: none. Kinds and flags are the numbers of OMPT.
  */
+#include "tests/tools/ompt_next.h"
+
 #include <inttypes.h>
 #include <omp-tools.h>
 #include <pthread.h>
@@ -86,26 +89,29 @@ static void say(const char *format, ...)
 
 static uint64_t number(const ompt_data_t *data)
 {
-	return data ? data->value : 0;
+	return data ? pair_of(data)->own.value : 0;
 }
 
 static void name(ompt_data_t *data)
 {
-	data->value = __atomic_add_fetch(&last_number, 1, __ATOMIC_RELAXED);
+	pair__begin(data);
+	pair_of(data)->own.value = __atomic_add_fetch(&last_number, 1, __ATOMIC_RELAXED);
 }
 
 static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel,
 			      unsigned requested, int flags, const void *code)
 {
-	(void)frame, (void)code;
 	name(parallel);
-	say("parallel-begin %" PRIu64 " %" PRIu64 " %u %d", parallel->value, number(task), requested, flags);
+	say("parallel-begin %" PRIu64 " %" PRIu64 " %u %d", number(parallel), number(task), requested, flags);
+	NEXT(ompt_callback_parallel_begin, ompt_callback_parallel_begin_t, next__data(task), frame,
+	     next__data(parallel), requested, flags, code);
 }
 
 static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *code)
 {
-	(void)task, (void)flags, (void)code;
 	say("parallel-end %" PRIu64, number(parallel));
+	NEXT(ompt_callback_parallel_end, ompt_callback_parallel_end_t, next__data(parallel), next__data(task),
+	     flags, code);
 }
 
 static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task,
@@ -115,24 +121,41 @@ static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parall
 		name(task);
 	say("implicit-%s %" PRIu64 " %" PRIu64 " %u %u %d", endpoint == ompt_scope_begin ? "begin" : "end",
 	    number(parallel), number(task), team, index, flags);
+	NEXT(ompt_callback_implicit_task, ompt_callback_implicit_task_t, endpoint, next__data(parallel),
+	     next__data(task), team, index, flags);
 }
 
 static void on_task_create(ompt_data_t *parent, const ompt_frame_t *frame, ompt_data_t *task, int flags,
 			   int depends, const void *code)
 {
-	(void)frame, (void)code;
+	struct pair *pair;
+	ompt_data_t kept;
+
 	/* What stands for a wait's dependences has no life, and libomp wants its data left alone. */
 	if (flags & ompt_task_taskwait) {
 		say("wait-depend %" PRIu64, number(parent));
-		return;
+	} else {
+		name(task);
+		say("create %" PRIu64 " %" PRIu64 " %u %d", number(task), number(parent), (unsigned)flags,
+		    depends);
 	}
-	name(task);
-	say("create %" PRIu64 " %" PRIu64 " %u %d", task->value, number(parent), (unsigned)flags, depends);
+	if (!next.on[ompt_callback_task_create])
+		return;
+	/* The next tool may know the task by where its word lies. Nobody else reads that yet. */
+	pair = pair_of(task);
+	kept = *task;
+	*task = pair->next;
+	((ompt_callback_task_create_t)next.on[ompt_callback_task_create])(next__data(parent), frame, task,
+									  flags, depends, code);
+	pair->next = *task;
+	*task = kept;
 }
 
-static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next)
+static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *follows)
 {
-	say("schedule %" PRIu64 " %d %" PRIu64, number(prior), (int)status, number(next));
+	say("schedule %" PRIu64 " %d %" PRIu64, number(prior), (int)status, number(follows));
+	NEXT(ompt_callback_task_schedule, ompt_callback_task_schedule_t, next__data(prior), status,
+	     next__data(follows));
 }
 
 static void on_dependences(ompt_data_t *task, const ompt_dependence_t *list, int count)
@@ -140,6 +163,7 @@ static void on_dependences(ompt_data_t *task, const ompt_dependence_t *list, int
 	for (int i = 0; i < count; i++)
 		say("depends %" PRIu64 " %d %" PRIu64, number(task), (int)list[i].dependence_type,
 		    list[i].variable.value);
+	NEXT(ompt_callback_dependences, ompt_callback_dependences_t, next__data(task), list, count);
 }
 
 static void on_task_dependence(ompt_data_t *source, ompt_data_t *sink)
@@ -150,17 +174,19 @@ static void on_task_dependence(ompt_data_t *source, ompt_data_t *sink)
 static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
 			   ompt_data_t *task, const void *code)
 {
-	(void)code;
 	say("sync-%s %d %" PRIu64 " %" PRIu64, endpoint == ompt_scope_begin ? "begin" : "end", (int)kind,
 	    number(parallel), number(task));
+	NEXT(ompt_callback_sync_region, ompt_callback_sync_region_t, kind, endpoint, next__data(parallel),
+	     next__data(task), code);
 }
 
 static void on_sync_region_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint,
 				ompt_data_t *parallel, ompt_data_t *task, const void *code)
 {
-	(void)code;
 	say("wait-%s %d %" PRIu64 " %" PRIu64, endpoint == ompt_scope_begin ? "begin" : "end", (int)kind,
 	    number(parallel), number(task));
+	NEXT(ompt_callback_sync_region_wait, ompt_callback_sync_region_t, kind, endpoint,
+	     next__data(parallel), next__data(task), code);
 }
 
 static void on_work(ompt_work_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
@@ -185,14 +211,14 @@ static void on_dispatch(ompt_data_t *parallel, ompt_data_t *task, ompt_dispatch_
 static void on_mutex_acquire(ompt_mutex_t kind, unsigned hint, unsigned impl, ompt_wait_id_t id,
 			     const void *code)
 {
-	(void)hint, (void)impl, (void)code;
 	say("mutex-acquire %d %" PRIu64, (int)kind, (uint64_t)id);
+	NEXT(ompt_callback_mutex_acquire, ompt_callback_mutex_acquire_t, kind, hint, impl, id, code);
 }
 
 static void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t id, const void *code)
 {
-	(void)code;
 	say("mutex-acquired %d %" PRIu64, (int)kind, (uint64_t)id);
+	NEXT(ompt_callback_mutex_acquired, ompt_callback_mutex_t, kind, id, code);
 }
 
 static void on_cancel(ompt_data_t *task, int flags, const void *code)
@@ -205,7 +231,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
 {
 	ompt_set_callback_t set = (ompt_set_callback_t)lookup("ompt_set_callback");
 
-	(void)device, (void)tool;
+	(void)tool;
 	if (!set)
 		return 0;
 	set(ompt_callback_parallel_begin, (ompt_callback_t)on_parallel_begin);
@@ -222,6 +248,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
 	set(ompt_callback_mutex_acquire, (ompt_callback_t)on_mutex_acquire);
 	set(ompt_callback_mutex_acquired, (ompt_callback_t)on_mutex_acquired);
 	set(ompt_callback_cancel, (ompt_callback_t)on_cancel);
+	next__initialize(lookup, device);
 	return 1;
 }
 
@@ -241,6 +268,7 @@ static void finalize(ompt_data_t *tool)
 	pthread_mutex_unlock(&all_mutex);
 	if (fclose(out) != 0)
 		perror(out_path);
+	next__finalize();
 }
 
 /* What libomp looks up. */
@@ -250,7 +278,7 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime)
 {
 	static ompt_start_tool_result_t result = {initialize, finalize, {0}};
 
-	(void)version, (void)runtime;
 	out_path = getenv("GRAIN_OMPT_TRUTH");
+	next__ask(version, runtime);
 	return out_path ? &result : NULL;
 }
