@@ -6,7 +6,7 @@
 # make check-vm   the tests in real guests under QEMU: other kernels, arm64, four NUMA nodes (as root)
 # make check-full what check does with every construct on every version of the runtimes (an hour)
 # make check-shim-cycles  500 times attach --fast and detach of programs that run (as root); WITH=address: of the library
-#                 built with ASan and UBSan
+#                 built with ASan and UBSan, WITH=thread: with TSan; then also attached to constructs
 # make check-long  100 million tasks in a job of 32 MiB, counted to the last one (as root; some minutes)
 # make check-faults  graind killed 200 times, 1,000 processes within seconds, 200 at once (as root; some minutes)
 # make check-soak  graind for 20 minutes beside programs that come and go: it holds no more than at the begin (as root)
@@ -394,6 +394,9 @@ check check-full:
 
 check-shim-cycles: test-programs
 	@tests/root/test_shim_cycles.sh $(B) 500 $(WITH)
+ifdef WITH
+	@bash tests/root/test_shim_matrix_attached.sh $(B) $(WITH)
+endif
 
 # GUESTS: some of them only. With few tests: tests/vm/run.sh build --short
 check-vm:

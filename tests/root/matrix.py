@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs construct x runtime x threads and compares each run with what the program knows; prints a line a cell.
 
-usage: matrix.py BUILD_DIRECTORY SCRATCH_DIRECTORY [--versions | --all] [--fast] [--ompt | --attached [--rewritten LIBGOMP]] [--markdown]
-                 [--only PATTERN,...] [--runtime PATTERN] [--threads N...]
+usage: matrix.py BUILD_DIRECTORY SCRATCH_DIRECTORY [--versions | --all] [--fast] [--ompt | --attached [--rewritten LIBGOMP] [--under COMMAND]]
+                 [--markdown] [--only PATTERN,...] [--runtime PATTERN] [--threads N...]
 
 Needs a graind that GRAIND_SOCKET names. Runtimes are the system's two (1, 2 and 4 threads); with --versions instead,
 with --all also, those that tests/runtimes.sh has fetched (4 threads). With --ompt only programs on libomp, compared with
 what libomp itself reports through tests/tools/ompt_truth.c. With --attached they are attached while the programs repeat
-themselves (from inside: not those that are linked into programs); with --rewritten those that
+themselves (from inside: not those that are linked into programs), --under a command that executes them; with --rewritten those that
 tests/tools/rewrite_libgomp.py makes of LIBGOMP.
 --markdown prints nothing but the table.
 """
@@ -19,6 +19,7 @@ import fnmatch
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -172,7 +173,7 @@ class Matrix:
             return Result("n.o.", "the runtime is older than the construct")
         with open(base + ".json", "w") as out, open(base + ".stderr", "w") as err:
             # It must not outlive a test that is killed.
-            p = subprocess.Popen(["sh", "-c", 'ulimit -t 60; exec "$0" "$@"', program, "--forever", "--truth",
+            p = subprocess.Popen(self.under + ["sh", "-c", 'ulimit -t 60; exec "$0" "$@"', program, "--forever", "--truth",
                                   base + ".truth", "--progress", base + ".progress"], stdout=out, stderr=err,
                                  env=runtime.environment(threads))
         try:
@@ -253,13 +254,14 @@ def main():
     parser.add_argument("--ompt", action="store_true")
     parser.add_argument("--attached", action="store_true")
     parser.add_argument("--rewritten")
+    parser.add_argument("--under", default="", help="what the programs are started with")
     parser.add_argument("--versions", action="store_true")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--families", action="store_true", help="one program of each family only")
     parser.add_argument("--threads", type=int, nargs="*")
     args = parser.parse_args()
     matrix = Matrix(args.build, args.scratch)
-    matrix.fast = args.fast
+    matrix.fast, matrix.under = args.fast, shlex.split(args.under)
     runtimes = [] if args.versions else matrix_runtimes.system()
     if args.rewritten:
         runtimes = matrix_runtimes.rewritten(args.build, args.scratch, args.rewritten)

@@ -3,6 +3,7 @@
 # libgrainshim: every construct on libgomp as with uprobes; a million small tasks without a loss; and a program that
 # nobody listens to, that forks, or whose graind is killed goes on unharmed.
 # usage: tests/root/test_shim.sh BUILD_DIRECTORY
+# With FULL=1 (make check-full) with 1, 2 and 4 threads, and on the other versions of libgomp.
 # FEW=1: one program of each kind of event, and thousands of tasks, for machines that take ten times as long.
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/root_lib.sh"
@@ -25,7 +26,10 @@ start_graind || exit 1
 is "a graind that has no job for it sends it away" \
 	"$(LD_PRELOAD=$shim GRAIND_SHIM_SOCKET=$GRAIND_SOCKET.shim "$fib" 20 10 | json 'd["correct"]')" True
 
-python3 "$HERE/matrix.py" "$B" "$T" --fast --runtime libgomp --threads 2 "${only[@]}"
+few=(--threads 2)
+[ "${FULL:-}" ] && few=()
+python3 "$HERE/matrix.py" "$B" "$T" --fast --runtime libgomp "${few[@]}" "${only[@]}"
+[ "${FULL:-}" ] && python3 "$HERE/matrix.py" "$B" "$T" --fast --versions --runtime 'gomp-*'
 
 "$GRAINCTL" run --fast -- "$fib" $depth $depth >"$T/out" 2>"$T/err"
 job=$(job_of)

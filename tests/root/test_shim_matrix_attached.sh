@@ -3,13 +3,19 @@
 # Constructs on libgomp and libomp, recorded from inside after `attach --fast` while their programs repeat them: exact
 # inside the window. By itself one program of each family with 2 threads, and a few on the other versions that
 # tests/runtimes.sh has fetched; with FULL=1 (make check-full) every program, with 1, 2 and 4, and on those as
-# test_matrix_versions.sh.
-# usage: tests/root/test_shim_matrix_attached.sh BUILD_DIRECTORY [--only PATTERN] [--threads N...]
+# test_matrix_versions.sh. With `address` or `thread` the library is built with ASan and UBSan, or TSan: one program of
+# each family then.
+# usage: tests/root/test_shim_matrix_attached.sh BUILD_DIRECTORY [address|thread] [--only PATTERN] [--threads N...]
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/root_lib.sh"
 FEW=parallel,for_dynamic_chunk,barrier,taskwait,task_untied,task_depend,taskloop_num_tasks
+. "$(dirname "$0")/shim_lib.sh"
 start_graind || exit 1
-if [ "${FULL:-}" ] || [ $# -gt 1 ]; then
+if [[ ${2:-} = address || ${2:-} = thread ]]; then
+	sanitized_shim "$2" || exit 1
+	python3 "$HERE/matrix.py" "$T/build" "$T" --attached --fast --families --threads 2 --under "${CHECKED[*]@Q}" "${@:3}"
+	[ "$2" = thread ] && no_races "attached"
+elif [ "${FULL:-}" ] || [ $# -gt 1 ]; then
 	python3 "$HERE/matrix.py" "$B" "$T" --attached --fast --all "${@:2}"
 else
 	python3 "$HERE/matrix.py" "$B" "$T" --attached --fast --families --threads 2
