@@ -7,6 +7,7 @@
  * their slots in the global offset tables, which have the runtime's addresses
  * again once the recording is over; then the library is idle.
  */
+#include "runtime-shim/aside.h"
 #include "runtime-shim/attach.h"
 #include "runtime-shim/kmpc_alone.h"
 
@@ -52,8 +53,6 @@ static struct slot slots[SLOTS_MAX];
 static size_t slot_count;
 static unsigned long long loaded; /* objects so far, when slots were looked for */
 static unsigned int looks;
-static struct shim_header *mapped; /* of the session, until it is over */
-static size_t mapped_bytes;
 static int busy;
 
 static bool take(void)
@@ -64,6 +63,11 @@ static bool take(void)
 static void give_back(void)
 {
 	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+}
+
+void attach__in_child(void)
+{
+	give_back();
 }
 
 /* ---- objects ---------------------------------------------------------- */
@@ -286,6 +290,16 @@ struct found {
 	int error;
 };
 
+/* That of an object that was there before and has gone, or the next; SLOTS_MAX: there is none left. */
+static size_t number_of(const uintptr_t *at)
+{
+	size_t number = 0;
+
+	while (number < slot_count && slots[number].at != at)
+		number++;
+	return number;
+}
+
 static void patch(const struct object *o, const Elf64_Rela *relocation, struct found *found)
 {
 	const Elf64_Sym *symbol = &o->symbols[ELF64_R_SYM(relocation->r_info)];
@@ -294,6 +308,7 @@ static void patch(const struct object *o, const Elf64_Rela *relocation, struct f
 			    .read_only = (uintptr_t)at >= o->guarded_from && (uintptr_t)at < o->guarded_to};
 	const char *name = o->names + symbol->st_name;
 	const struct function *function;
+	size_t number;
 
 	if (symbol->st_shndx != SHN_UNDEF || !is_entry_point(name))
 		return;
@@ -312,15 +327,17 @@ static void patch(const struct object *o, const Elf64_Rela *relocation, struct f
 			found->error = -EXDEV;
 		return;
 	}
-	if (slot_count == SLOTS_MAX) {
+	number = number_of(at);
+	if (number == SLOTS_MAX) {
 		found->error = -E2BIG;
 		return;
 	}
 	slot.before = value;
 	/* Before it is used: who restores must find it. */
-	slots[slot_count] = slot;
+	slots[number] = slot;
 	found->error = write_slot(at, function->ours, slot.read_only);
-	slot_count += !found->error;
+	if (number == slot_count)
+		slot_count += !found->error;
 	found->calls += !found->error && !is_dlclose(name);
 }
 
@@ -377,43 +394,41 @@ static void restore(void)
 
 /* ---- sessions --------------------------------------------------------- */
 
-/*
- * Threads that are in a call of the runtime since before the end still write
- * to the rings when they return. There is other memory then, which nobody
- * reads and which takes none before it is written to.
- */
-static void let_go(void)
-{
-	int nothing;
-
-	if (!mapped)
-		return;
-	__atomic_fetch_add(&shim_process.joined, mapped->generations, __ATOMIC_RELAXED);
-	nothing = memfd_create("graind-shim-over", MFD_CLOEXEC);
-	if (nothing >= 0 && ftruncate(nothing, (off_t)mapped_bytes) == 0)
-		mmap(mapped, mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
-		     nothing, 0);
-	if (nothing >= 0)
-		close(nothing);
-	mapped = NULL;
-}
-
-static void end_session(void)
+static void be_idle(void)
 {
 	__atomic_store_n(&shim_process.look, NULL, __ATOMIC_RELAXED);
 	__atomic_store_n(&shim_process.over, NULL, __ATOMIC_RELAXED);
 	restore();
-	let_go();
+}
+
+static void end_session(void)
+{
+	be_idle();
+	connect__let_go();
 	connect__hang_up();
+}
+
+void attach__refused(void)
+{
+	if (!__atomic_load_n(&shim_process.over, __ATOMIC_RELAXED) || !take())
+		return;
+	be_idle();
+	give_back();
 }
 
 /* Called by an event that finds the recording over. */
 static void over(void)
 {
+	const struct shim_header *rings;
+	struct aside aside;
+
 	if (!take())
 		return;
-	if (mapped && shim__is_over(mapped))
+	aside = aside__step();
+	rings = connect__rings();
+	if (rings && shim__is_over(rings))
 		end_session();
+	aside__back(aside);
 	give_back();
 }
 
@@ -439,19 +454,21 @@ static void look_for_graind(void)
 /* Called when a region begins: libraries that were loaded since have slots, too. */
 static void look(void)
 {
+	struct aside aside = aside__step();
 	unsigned long long now = 0;
 	struct found found = {0};
 
 	look_for_graind();
 	dl_iterate_phdr(count_objects, &now);
-	if ((now == __atomic_load_n(&loaded, __ATOMIC_RELAXED) &&
-	     __atomic_load_n(&looks, __ATOMIC_RELAXED) >= LOOKS) ||
-	    !take())
-		return;
-	__atomic_store_n(&looks, looks + 1, __ATOMIC_RELAXED);
-	if (mapped)
-		dl_iterate_phdr(patch_object, &found);
-	give_back();
+	if ((now != __atomic_load_n(&loaded, __ATOMIC_RELAXED) ||
+	     __atomic_load_n(&looks, __ATOMIC_RELAXED) < LOOKS) &&
+	    take()) {
+		__atomic_store_n(&looks, looks + 1, __ATOMIC_RELAXED);
+		if (connect__rings())
+			dl_iterate_phdr(patch_object, &found);
+		give_back();
+	}
+	aside__back(aside);
 }
 
 /*
@@ -459,7 +476,7 @@ static void look(void)
  * is to be recorded. 0 or a negative errno; -EAGAIN: not just now; -EALREADY,
  * -EOPNOTSUPP: as ompt__come_late().
  */
-EXPORT int grainshim_attach(const char *socket, const void *runtime)
+static int come(const char *socket, const void *runtime)
 {
 	uint32_t which = SHIM_RUNTIME_LIBGOMP;
 	struct shim_header *header;
@@ -467,8 +484,6 @@ EXPORT int grainshim_attach(const char *socket, const void *runtime)
 	void *handle;
 	int error = 0, state;
 
-	if (!take())
-		return -EAGAIN;
 	state = __atomic_load_n(&shim_process.state, __ATOMIC_ACQUIRE);
 	header = __atomic_load_n(&shim_process.header, __ATOMIC_ACQUIRE);
 	if (state == SHIM_ASK || state == SHIM_ASKING ||
@@ -476,7 +491,7 @@ EXPORT int grainshim_attach(const char *socket, const void *runtime)
 		error = -EBUSY;
 	if (!error && state == SHIM_ON)
 		shim__end(header);
-	if (!error && mapped)
+	if (!error && connect__rings())
 		end_session();
 	handle = !error && dladdr(runtime, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	if (!error && !handle)
@@ -489,28 +504,21 @@ EXPORT int grainshim_attach(const char *socket, const void *runtime)
 		know_functions(handle);
 		error = connect__come(socket, which);
 	}
-	give_back();
 	return error;
 }
 
 /* Records from now on, once graind has answered; -EAGAIN: not yet. */
-EXPORT int grainshim_begin(void)
+static int begin(void)
 {
 	struct found found = {0};
 	struct shim_header *header;
-	int error;
+	int error = connect__receive(&header);
 
-	if (!take())
-		return -EAGAIN;
-	error = connect__receive(&header);
 	if (error) {
 		if (error != -EAGAIN)
 			connect__hang_up();
-		give_back();
 		return error;
 	}
-	mapped = header;
-	mapped_bytes = shim__bytes(header->threads, header->ring_words);
 	dl_iterate_phdr(patch_object, &found);
 	error = found.error;
 	if (!error && !found.calls)
@@ -524,6 +532,33 @@ EXPORT int grainshim_begin(void)
 		__atomic_store_n(&shim_process.over, over, __ATOMIC_RELAXED);
 		__atomic_store_n(&shim_process.look, look, __ATOMIC_RELAXED);
 	}
+	return error;
+}
+
+EXPORT int grainshim_attach(const char *socket, const void *runtime)
+{
+	struct aside aside;
+	int error;
+
+	if (!take())
+		return -EAGAIN;
+	aside = aside__step();
+	error = come(socket, runtime);
+	aside__back(aside);
+	give_back();
+	return error;
+}
+
+EXPORT int grainshim_begin(void)
+{
+	struct aside aside;
+	int error;
+
+	if (!take())
+		return -EAGAIN;
+	aside = aside__step();
+	error = begin();
+	aside__back(aside);
 	give_back();
 	return error;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* From the loading of the library to a ring: the first event asks graind, which may say no. */
+#include "runtime-shim/aside.h"
 #include "runtime-shim/attach.h"
 #include "runtime-shim/connect.h"
 #include "runtime-shim/counters.h"
@@ -28,6 +29,8 @@ static pthread_key_t at_thread_end;
 static int connection = -1;
 static uint32_t runtime = SHIM_RUNTIME_LIBGOMP; /* that asked last */
 static struct stat connected;			/* programs close descriptors that are not theirs */
+static struct shim_header *mapped; /* rings that graind has sent; NULL: none, or they were let go */
+static size_t mapped_bytes;
 static char path_given[sizeof(((struct sockaddr_un *)0)->sun_path)];
 static __thread int32_t no_cpu __attribute__((tls_model("initial-exec"))) = -1;
 
@@ -47,12 +50,18 @@ static const char *path_of_graind(void)
 	return path_given[0] ? path_given : getenv(SHIM_SOCKET_VARIABLE);
 }
 
-static void hang_up(void)
+/* Still the one to graind. */
+static bool is_connection(int fd)
 {
 	struct stat now;
 
-	if (connection >= 0 && fstat(connection, &now) == 0 && now.st_ino == connected.st_ino &&
-	    now.st_dev == connected.st_dev)
+	return fd >= 0 && fstat(fd, &now) == 0 && now.st_ino == connected.st_ino &&
+	       now.st_dev == connected.st_dev;
+}
+
+static void hang_up(void)
+{
+	if (is_connection(connection))
 		close(connection);
 	__atomic_store_n(&connection, -1, __ATOMIC_RELAXED);
 }
@@ -164,7 +173,11 @@ static int receive(struct shim_header **header)
 		return memory;
 	*header = map(memory);
 	close(memory);
-	return *header ? 0 : -ENOMEM;
+	if (!*header)
+		return -ENOMEM;
+	mapped_bytes = shim__bytes((*header)->threads, (*header)->ring_words);
+	__atomic_store_n(&mapped, *header, __ATOMIC_RELEASE);
+	return 0;
 }
 
 /* From here on threads may join. */
@@ -188,6 +201,7 @@ static void ask(void)
 {
 	const char *path = path_of_graind();
 	struct shim_header *header;
+	struct aside aside = aside__step();
 	sigset_t all, before;
 	int error;
 
@@ -200,10 +214,12 @@ static void ask(void)
 	if (!error)
 		error = publish(header);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (!error)
-		return;
-	hang_up();
-	__atomic_store_n(&shim_process.state, SHIM_OFF, __ATOMIC_RELEASE);
+	if (error) {
+		hang_up();
+		__atomic_store_n(&shim_process.state, SHIM_OFF, __ATOMIC_RELEASE);
+		attach__refused();
+	}
+	aside__back(aside);
 }
 
 int connect__come(const char *path, uint32_t which)
@@ -239,7 +255,35 @@ bool connect__gone(void)
 	char byte;
 	int fd = __atomic_load_n(&connection, __ATOMIC_RELAXED);
 
-	return fd < 0 || recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+	/* A program that has closed it, and may have put another one there, tells nothing of graind. */
+	return fd < 0 || (is_connection(fd) && recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0);
+}
+
+struct shim_header *connect__rings(void)
+{
+	return __atomic_load_n(&mapped, __ATOMIC_ACQUIRE);
+}
+
+void connect__let_go(void)
+{
+	struct shim_header *header = connect__rings();
+	void *there = MAP_FAILED;
+	int nothing;
+
+	if (!header)
+		return;
+	__atomic_fetch_add(&shim_process.joined, header->generations, __ATOMIC_RELAXED);
+	nothing = memfd_create("graind-shim-over", MFD_CLOEXEC);
+	if (nothing >= 0 && ftruncate(nothing, (off_t)mapped_bytes) == 0)
+		there = mmap(header, mapped_bytes, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_FIXED | MAP_NORESERVE, nothing, 0);
+	if (nothing >= 0)
+		close(nothing);
+	/* Without a descriptor to spare. */
+	if (there == MAP_FAILED)
+		mmap(header, mapped_bytes, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	__atomic_store_n(&mapped, NULL, __ATOMIC_RELEASE);
 }
 
 void connect__hang_up(void)
@@ -269,27 +313,39 @@ bool connect__open(unsigned which)
 bool connect__ask_for_probes(void)
 {
 	const char *path = path_of_graind();
+	struct aside aside = aside__step();
 	int fd = path && *path ? reach(path, 0) : -1;
 	bool done = false;
 	char nothing;
 
-	if (fd < 0)
-		return false;
-	if (say_hello(fd, SHIM_RUNTIME_LIBOMP, true) == 0)
-		done = recv(fd, &nothing, sizeof(nothing), 0) == 1;
-	close(fd);
+	if (fd >= 0) {
+		if (say_hello(fd, SHIM_RUNTIME_LIBOMP, true) == 0)
+			done = recv(fd, &nothing, sizeof(nothing), 0) == 1;
+		close(fd);
+	}
+	aside__back(aside);
 	return done;
 }
 
-/* The child shares the parent's rings, which are not its own; it may get some. */
+/*
+ * The child shares the parent's rings, which are not its own; it may get some. It may be in the middle of a
+ * region or a task, whose end still writes to the parent's: not into its memory any more.
+ */
 static void in_child(void)
 {
+	struct aside aside;
+
+	attach__in_child();
 	if (shim_process.state == SHIM_OFF)
 		return;
+	aside = aside__step();
 	shim_local = NULL;
 	counters__leave(true);
 	hang_up();
+	connect__let_go();
+	shim_process.session++;
 	shim_process.state = SHIM_ASK;
+	aside__back(aside);
 }
 
 static __attribute__((constructor)) void load(void)

@@ -46,7 +46,8 @@ static int open_event(const struct shim_counter_event *event)
 
 static bool ask(int fd, struct perf_reading *out)
 {
-	return read(fd, out, sizeof(*out)) == sizeof(*out) && out->running <= out->enabled;
+	/* Unlike read() it is none of the calls in which a thread is cancelled. */
+	return syscall(SYS_read, fd, out, sizeof(*out)) == (long)sizeof(*out) && out->running <= out->enabled;
 }
 
 /* By the protocol of struct perf_event_mmap_page; false: the processor does not let us, or not now. */

@@ -155,6 +155,8 @@ EXPORT void __kmpc_omp_task_complete_if0(struct kmpc_location *loc, int32_t thre
 #define TASKLOOPS 1024u
 
 static struct kmpc_taskloop taskloops[TASKLOOPS];
+/* No function: of a place that is nobody's yet. */
+#define BEING_WRITTEN ((kmpc_routine)(uintptr_t)taskloops)
 
 /* Its place, or a free one; NULL: there is none. */
 static struct kmpc_taskloop *place_of(kmpc_routine routine)
@@ -178,22 +180,24 @@ const struct kmpc_taskloop *kmpc__taskloop_of(kmpc_routine routine)
 	return loop && __atomic_load_n(&loop->routine, __ATOMIC_ACQUIRE) ? loop : NULL;
 }
 
-/* All who come to it write the same. */
+/* All who come to it write the same. A fork's child must not wait for a thread that it does not have. */
 static void keep(kmpc_routine routine, const void *caller, ptrdiff_t lower_at, ptrdiff_t upper_at)
 {
-	static int busy;
-	struct kmpc_taskloop *loop;
+	for (uint32_t tries = 0; tries < TASKLOOPS; tries++) {
+		struct kmpc_taskloop *loop = place_of(routine);
+		kmpc_routine its = NULL;
 
-	while (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE))
-		;
-	loop = place_of(routine);
-	if (loop) {
+		if (!loop || __atomic_load_n(&loop->routine, __ATOMIC_RELAXED) == routine)
+			return;
+		if (!__atomic_compare_exchange_n(&loop->routine, &its, BEING_WRITTEN, false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_RELAXED))
+			continue;
 		loop->caller = caller;
 		loop->lower_at = lower_at;
 		loop->upper_at = upper_at;
 		__atomic_store_n(&loop->routine, routine, __ATOMIC_RELEASE);
+		return;
 	}
-	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
 }
 
 struct opened {

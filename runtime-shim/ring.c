@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "runtime-shim/aside.h"
 #include "runtime-shim/counters.h"
 #include "runtime-shim/ring.h"
 
@@ -13,6 +14,9 @@
 #define SILENCE_SECONDS 3
 #define FIRST_NAP_NS 50000
 #define LAST_NAP_NS 2000000
+/* Places where an address's number may be: a table that is full costs each event no more than to read them.
+ */
+#define SITE_TRIES 128
 /* Of JOIN, TIME, CPU two words each, LOST three, COUNTERS one and the values. */
 #define TOLD_FIRST (9 + SHIM_COUNTERS_MAX + (SHIM_COUNTERS_MAX + SHIM_COUNTERS_EACH - 1) / SHIM_COUNTERS_EACH)
 
@@ -114,15 +118,49 @@ struct shim_local *shim__renew(const struct shim_local *local)
 	return NULL;
 }
 
+/* The thread has no ring: it does not try again before the next session. */
+static void stay_out(struct shim_header *header, uint32_t session)
+{
+	/* Enabled never. */
+	static struct shim_header disabled;
+	static struct shim_local nobody;
+
+	__atomic_fetch_add(&header->unseated, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&nobody.header, &disabled, __ATOMIC_RELAXED);
+	__atomic_store_n(&nobody.session, session, __ATOMIC_RELAXED);
+	shim_local = &nobody;
+}
+
+/* The ring is the thread's. */
+static void sit_down(struct shim_local *local)
+{
+	struct aside aside = aside__step();
+
+	/* They may be those of an earlier session. */
+	counters__leave(false);
+	local->head = __atomic_load_n(&local->control->tail, __ATOMIC_ACQUIRE);
+	local->limit = 0;
+	local->words = block_at(local, order_at(local, local->head));
+	for (uint32_t i = 0; local->head && i < SHIM_BLOCKS; i++)
+		if (local->mapped <= order_at(local, i * (local->mask + 1)))
+			local->mapped = (uint16_t)(order_at(local, i * (local->mask + 1)) + 1);
+	local->control->tid = (uint32_t)syscall(SYS_gettid);
+	local->joined += __atomic_fetch_add(&local->header->generations, 1, __ATOMIC_RELAXED) + 1;
+	local->fresh = SHIM_FRESH;
+	if (!__atomic_load_n(&local->header->event_ticks, __ATOMIC_RELAXED))
+		measure_cost(local);
+	shim_local = local;
+	shim_process.keep(local);
+	aside__back(aside);
+}
+
 struct shim_local *shim__join(void)
 {
-	static struct shim_local nobody;
-	uint32_t session = __atomic_load_n(&shim_process.session, __ATOMIC_ACQUIRE);
+	uint32_t session = __atomic_load_n(&shim_process.session, __ATOMIC_ACQUIRE), number, words;
 	struct shim_header *header;
 	struct shim_local *local, *locals;
 	uint64_t joined;
 	int state = SHIM_ASK;
-	uint32_t number;
 
 	if (__atomic_compare_exchange_n(&shim_process.state, &state, SHIM_ASKING, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE))
@@ -136,45 +174,31 @@ struct shim_local *shim__join(void)
 		return NULL;
 	}
 	if (!claim(header, &number)) {
-		/* Enabled never: the thread does not try again. */
-		static struct shim_header disabled;
-
-		__atomic_fetch_add(&header->unseated, 1, __ATOMIC_RELAXED);
-		__atomic_store_n(&nobody.header, &disabled, __ATOMIC_RELAXED);
-		__atomic_store_n(&nobody.session, session, __ATOMIC_RELAXED);
-		shim_local = &nobody;
+		stay_out(header, session);
 		return NULL;
 	}
+	words = __atomic_load_n(&header->ring_words, __ATOMIC_ACQUIRE);
 	locals = __atomic_load_n(&shim_process.locals, __ATOMIC_ACQUIRE);
 	joined = __atomic_load_n(&shim_process.joined, __ATOMIC_ACQUIRE);
-	/* All of it is of one session, or nothing is: the next event tries again. */
-	if (__atomic_load_n(&shim_process.session, __ATOMIC_RELAXED) != session) {
+	/*
+	 * All of it is of one session that is not over, or nothing is, and the next event tries again. What
+	 * was claimed in memory that has taken the place of the rings is nobody's: there it is never enabled.
+	 */
+	if (__atomic_load_n(&header->enabled, __ATOMIC_ACQUIRE) != SHIM_RECORDS ||
+	    __atomic_load_n(&shim_process.session, __ATOMIC_RELAXED) != session) {
 		__atomic_store_n(&thread_at(header, number)->state, SHIM_ENDED, __ATOMIC_RELEASE);
 		return NULL;
 	}
-	/* They may be those of an earlier session. */
-	counters__leave(false);
 	local = &locals[number];
 	*local = (struct shim_local){
 		.header = header,
 		.control = thread_at(header, number),
-		.mask = header->ring_words / SHIM_BLOCKS - 1,
+		.mask = words / SHIM_BLOCKS - 1,
 		.cpu = INT32_MIN,
 		.session = session,
+		.joined = joined,
 	};
-	local->head = __atomic_load_n(&local->control->tail, __ATOMIC_ACQUIRE);
-	local->limit = 0;
-	local->words = block_at(local, order_at(local, local->head));
-	for (uint32_t i = 0; local->head && i < SHIM_BLOCKS; i++)
-		if (local->mapped <= order_at(local, i * (local->mask + 1)))
-			local->mapped = (uint16_t)(order_at(local, i * (local->mask + 1)) + 1);
-	local->control->tid = (uint32_t)syscall(SYS_gettid);
-	local->joined = joined + __atomic_fetch_add(&header->generations, 1, __ATOMIC_RELAXED) + 1;
-	local->fresh = SHIM_FRESH;
-	if (!__atomic_load_n(&header->event_ticks, __ATOMIC_RELAXED))
-		measure_cost(local);
-	shim_local = local;
-	shim_process.keep(local);
+	sit_down(local);
 	return local;
 }
 
@@ -257,6 +281,7 @@ static bool find_room(struct shim_local *local, unsigned words, uint64_t tail)
 static bool wait_for_room(struct shim_local *local, unsigned words)
 {
 	struct timespec nap = {.tv_nsec = FIRST_NAP_NS};
+	struct aside aside;
 
 	for (;;) {
 		uint64_t tail = __atomic_load_n(&local->control->tail, __ATOMIC_ACQUIRE);
@@ -275,7 +300,9 @@ static bool wait_for_room(struct shim_local *local, unsigned words)
 		}
 		if (!local->header->lossless || shim__is_over(local->header))
 			return false;
+		aside = aside__step();
 		nanosleep(&nap, NULL);
+		aside__back(aside);
 		if (nap.tv_nsec < LAST_NAP_NS)
 			nap.tv_nsec += nap.tv_nsec / 4;
 	}
@@ -365,11 +392,16 @@ uint32_t shim__new_site(uint64_t entry)
 {
 	uint32_t at = (uint32_t)(entry * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SHIM_SITE_BITS));
 
-	for (uint32_t i = 0; i < SHIM_SITES / 2; i++, at++) {
-		uint64_t found = 0;
+	for (uint32_t i = 0; i < SITE_TRIES; i++, at++) {
+		uint64_t found;
 
 		at %= SHIM_SITES;
 		if (!at)
+			continue;
+		found = __atomic_load_n(&shim__sites()[at], __ATOMIC_RELAXED);
+		if (found == entry)
+			return at;
+		if (found)
 			continue;
 		if (__atomic_compare_exchange_n(&shim__sites()[at], &found, entry, false, __ATOMIC_RELEASE,
 						__ATOMIC_RELAXED)) {

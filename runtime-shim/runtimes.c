@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "runtime-shim/aside.h"
 #include "runtime-shim/ompt.h"
 #include "runtime-shim/runtimes.h"
 
@@ -116,9 +117,10 @@ static void get_to_know(struct runtime *runtime, const Dl_info *info)
 		ompt__meet(runtime->base);
 }
 
+static const struct runtime unknown;
+
 static const struct runtime *runtime_of(const void *function)
 {
-	static const struct runtime unknown;
 	const struct runtime *known;
 	struct runtime *runtime;
 	Dl_info info;
@@ -187,19 +189,24 @@ static _Noreturn void give_up(const char *name)
 	abort();
 }
 
+/* Of a call for which there is no memory: it goes where it would, unrecorded. */
+static const struct binding *bind_once(void *function)
+{
+	static __thread struct binding spare __attribute__((tls_model("initial-exec")));
+
+	spare.function = function;
+	spare.runtime = &unknown;
+	return &spare;
+}
+
 /* No lock is held here: the loader's functions take theirs, and run code of others that may call again. */
-const struct binding *runtime__bind_anew(struct binding **bindings, const char *name, const void *caller)
+static const struct binding *bind_anew(struct binding **bindings, const char *name, const void *caller)
 {
 	uint32_t generation = __atomic_load_n(&runtime_generation, __ATOMIC_ACQUIRE);
 	struct binding *binding;
-	struct span span;
-	void *function;
+	struct span span = span_of(caller);
+	void *function = find(name, caller);
 
-	for (binding = __atomic_load_n(bindings, __ATOMIC_ACQUIRE); binding; binding = binding->next)
-		if (runtime__binds(binding, caller))
-			return binding;
-	span = span_of(caller);
-	function = find(name, caller);
 	if (!function)
 		give_up(name);
 	/* Others may be using it: nothing of it changes but how long it is true. */
@@ -211,7 +218,7 @@ const struct binding *runtime__bind_anew(struct binding **bindings, const char *
 	}
 	binding = calloc(1, sizeof(*binding));
 	if (!binding)
-		give_up(name);
+		return bind_once(function);
 	binding->low = span.low;
 	binding->size = span.size;
 	binding->function = function;
@@ -222,5 +229,19 @@ const struct binding *runtime__bind_anew(struct binding **bindings, const char *
 	while (!__atomic_compare_exchange_n(bindings, &binding->next, binding, true, __ATOMIC_RELEASE,
 					    __ATOMIC_RELAXED))
 		;
+	return binding;
+}
+
+const struct binding *runtime__bind_anew(struct binding **bindings, const char *name, const void *caller)
+{
+	const struct binding *binding;
+	struct aside aside;
+
+	for (binding = __atomic_load_n(bindings, __ATOMIC_ACQUIRE); binding; binding = binding->next)
+		if (runtime__binds(binding, caller))
+			return binding;
+	aside = aside__step();
+	binding = bind_anew(bindings, name, caller);
+	aside__back(aside);
 	return binding;
 }

@@ -7,6 +7,7 @@
  *   threads   300 threads that come and go, AT_ONCE of them at a time, each with regions of its own
  *   cancel    threads that are cancelled while they run regions
  *   fork      children that run regions, of a process one of whose threads does
+ *   within    children that a task forks, with AT_ONCE tasks after that in the region, in either process
  *   exit      a task ends the program
  *   exec      a task executes the program anew, as `plain`
  *   plain     tasks
@@ -195,6 +196,57 @@ static int forks(void)
 	return says("fork", right);
 }
 
+/* In its child, too, the region goes on: when the parent is through with it. */
+static pid_t fork_and_wait(void)
+{
+	pid_t child = fork();
+
+	if (!child)
+		usleep(20000);
+	return child;
+}
+
+static pid_t fork_within(int tasks, unsigned long *ran)
+{
+	pid_t child = -1;
+
+	(void)tasks, (void)ran; /* of it, without OpenMP */
+#pragma omp parallel num_threads(1) shared(child)
+	{
+#pragma omp task shared(child)
+		child = fork_and_wait();
+#pragma omp taskwait
+		for (int i = 0; i < tasks; i++) {
+#pragma omp task
+			++*ran;
+		}
+#pragma omp taskwait
+#ifdef __clang__
+		/* With libomp no child gets to the end of a region. */
+		if (!child)
+			_exit(*ran != (unsigned long)tasks);
+#endif
+	}
+	return child;
+}
+
+static int forks_within(int tasks)
+{
+	int right = 1;
+
+	for (int i = 0; i < CHILDREN; i++) {
+		unsigned long ran = 0;
+		int status = -1;
+		pid_t child = fork_within(tasks, &ran);
+
+		right &= ran == (unsigned long)tasks;
+		if (!child)
+			_exit(right && work(2) == 2 * TASKS ? 0 : 1);
+		right &= child > 0 && waitpid(child, &status, 0) == child && status == 0;
+	}
+	return says("within", right);
+}
+
 /* ---- the end ---- */
 
 static void in_a_task(void (*what)(void))
@@ -235,6 +287,8 @@ int main(int argc, char **argv)
 		return cancel();
 	if (!strcmp(mode, "fork"))
 		return forks();
+	if (!strcmp(mode, "within"))
+		return forks_within(argc > 2 ? atoi(argv[2]) : TASKS);
 	if (!strcmp(mode, "exit"))
 		in_a_task(leave);
 	if (!strcmp(mode, "exec"))
