@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # libgrainshim in programs that are hard on it, as it is and built with ASan and UBSan: signals that jump, threads that
-# come, go and are cancelled, ends and new programs out of tasks; and the constructs with the sanitized library.
+# come, go and are cancelled, forks, ends and new programs out of tasks, no memory, no room; and the constructs with the
+# sanitized library.
 # usage: tests/root/test_shim_rough.sh BUILD_DIRECTORY
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/root_lib.sh"
@@ -27,6 +28,8 @@ rough()
 	local what="$3, $4, $1" program=$B/tests/root/programs/rough options=(--fast)
 	# One of its threads does nothing but regions for as long as it takes.
 	[ "$3" = fork ] && options+=(--lossless)
+	# Each event asks the kernel.
+	[ "$3" = pending ] && options+=(--counters task-clock,page-faults)
 	[ "$4" = libomp ] && program=$program.clang
 	"${@:5}" timeout 100 "$2/grainctl" run "${options[@]}" -- "$program" "$3" >"$T/out" 2>"$T/err"
 	is "$what: the program's own account" "$? $(tail -1 "$T/out" | json 'd["correct"]' 2>&1)" "0 True"
@@ -41,10 +44,43 @@ rough()
 		"('shim', 0, 0, True)"
 }
 # libomp 14 fails by itself when threads that had teams come and go: an assertion in its allocator.
-for mode in signals/libgomp signals/libomp threads/libgomp cancel/libgomp cancel/libomp fork/libgomp within/libgomp within/libomp exit/libgomp exit/libomp exec/libgomp exec/libomp; do
+for mode in signals/libgomp signals/libomp threads/libgomp cancel/libgomp cancel/libomp fork/libgomp within/libgomp within/libomp pending/libgomp pending/libomp exit/libgomp exit/libomp exec/libgomp exec/libomp; do
 	rough "as it is" "$B" "${mode%/*}" "${mode#*/}"
 	# A child of a process with other threads may not allocate with the sanitizer's allocator.
 	[[ ${mode%/*} =~ ^(fork|within)$ ]] || rough "with sanitizers" "$T/build" "${mode%/*}" "${mode#*/}" checked
+done
+# alone NAME MODE COMMAND...: with the library, and whoever listens at $T/rings.sock.
+alone()
+{
+	LD_PRELOAD="$B/libgrainshim.so" GRAIND_SHIM_SOCKET="$T/rings.sock" timeout 100 "${@:3}" "$2" >"$T/out" 2>"$T/err"
+	is "$1: the program's own account" "$? $(tail -1 "$T/out" | json 'd["correct"]' 2>&1)" "0 True"
+}
+rough=$B/tests/root/programs/rough
+alone "a thread that is to be cancelled asks in vain" pending "$rough"
+alone "children of a process in which the library is being attached" busy "$rough"
+# None for the library, when it looks where a call goes.
+gcc -x c -shared -fPIC -o "$T/poor.so" - <<-EOF
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	#include <stddef.h>
+	#include <string.h>
+	void *__libc_calloc(size_t number, size_t size);
+	void *calloc(size_t number, size_t size)
+	{
+		Dl_info info;
+		if (dladdr(__builtin_return_address(0), &info) && strstr(info.dli_fname, "libgrainshim")) return NULL;
+		return __libc_calloc(number, size);
+	}
+EOF
+for runtime in "" .clang; do alone "without memory$runtime" plain env LD_PRELOAD="$T/poor.so $B/libgrainshim.so" "$rough$runtime"; done
+"$B/tests/tools/rings_only" "$T/rings.sock" 4 4096 full >"$T/rings" &
+PIDS+=($!)
+until [ -S "$T/rings.sock" ]; do sleep 0.01; done
+for runtime in "" .clang; do
+	: >"$T/rings"
+	alone "a thread that is to be cancelled waits for room$runtime" pending sh -c 'exec "$0" "$1" 60' "$rough$runtime"
+	for _ in $(seq 100); do [ -s "$T/rings" ] && break; sleep 0.02; done
+	check "it had to wait: $(tr -d '\0' <"$T/rings")" test "$(tr -d '\0' <"$T/rings" | json 'd["words"] > 4000')" = True
 done
 checked python3 "$HERE/matrix.py" "$T/build" "$T" --fast --families --threads 2 >"$T/matrix" 2>&1
 grep -E '^(not ok|#)' "$T/matrix"

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * rings_only SOCKET THREADS WORDS: gives one process after the other rings of
- * so many words (a power of two), as graind does, and takes what is in them
+ * rings_only SOCKET THREADS WORDS [full]: gives one process after the other rings
+ * of so many words (a power of two), as graind does, and takes what is in them
  * without looking at it, so that what writing into them costs can be measured by
- * itself. For each process one line of JSON: the words that were in its rings,
- * the events that did not fit, and the memory that was touched.
+ * itself; `full`: takes nothing, and threads are to wait for room. For each
+ * process one line of JSON: the words that were in its rings, the events that did
+ * not fit, and the memory that was touched.
  */
 #include "bpf/shim_abi.h"
 #include "daemon/common/pass_fd.h"
 
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,7 @@
 #include <unistd.h>
 
 static uint32_t threads, words;
+static bool full;
 
 static struct shim_header *make_rings(int *memory)
 {
@@ -38,6 +41,7 @@ static struct shim_header *make_rings(int *memory)
 		.threads = threads,
 		.ring_words = words,
 		.clock = SHIM_CLOCK_COUNTER,
+		.lossless = full,
 		.ticks_per_second = UINT64_C(1000000000),
 		.enabled = 1,
 	};
@@ -62,14 +66,15 @@ static void drain(struct shim_header *header, int connection)
 	struct pollfd ended = {.fd = connection, .events = POLLIN};
 
 	do {
-		for (uint32_t i = 0; i < threads; i++) {
+		for (uint32_t i = 0; !full && i < threads; i++) {
 			struct shim_thread *thread = thread_at(header, i);
 			uint64_t head = __atomic_load_n(&thread->head, __ATOMIC_ACQUIRE);
 
 			if (head != thread->tail)
 				__atomic_store_n(&thread->tail, head, __ATOMIC_RELEASE);
 		}
-		__atomic_fetch_add(&header->beat, 1, __ATOMIC_RELAXED);
+		if (!full)
+			__atomic_fetch_add(&header->beat, 1, __ATOMIC_RELAXED);
 	} while (poll(&ended, 1, 1) == 0);
 }
 
@@ -105,7 +110,8 @@ int main(int argc, char **argv)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-	if (argc != 4 || strlen(argv[1]) >= sizeof(address.sun_path) || fd < 0)
+	full = argc == 5 && !strcmp(argv[4], "full");
+	if (argc != (full ? 5 : 4) || strlen(argv[1]) >= sizeof(address.sun_path) || fd < 0)
 		return 2;
 	strcpy(address.sun_path, argv[1]);
 	threads = (uint32_t)strtoul(argv[2], NULL, 10);

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * rough MODE [AT_ONCE]: programs that are hard on a library inside of them. Each ends by
- * itself, with a line of JSON that says whether it worked out right.
+ * itself, with a line of JSON that says whether it worked out right. With ROUGH_WAITS=FILE
+ * they begin once there is that file.
  *
  *   signals   a signal every 200 us, whose handler jumps out of the half of them
  *   threads   300 threads that come and go, AT_ONCE of them at a time, each with regions of its own
  *   cancel    threads that are cancelled while they run regions
  *   fork      children that run regions, of a process one of whose threads does
  *   within    children that a task forks, with AT_ONCE tasks after that in the region, in either process
+ *   pending   a thread that is to be cancelled runs AT_ONCE regions before that happens
+ *   busy      children of a process one of whose threads attaches the library all the time
  *   exit      a task ends the program
  *   exec      a task executes the program anew, as `plain`
  *   plain     tasks
  */
+#include <dlfcn.h>
+#include <errno.h>
 #include <omp.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -247,6 +252,65 @@ static int forks_within(int tasks)
 	return says("within", right);
 }
 
+/* ---- within the library's own doings ---- */
+
+static int whole;
+
+/* Nothing in a region is to end the thread, or to be seen of errno. */
+static void *with_pending_cancellation(void *regions)
+{
+	const unsigned long count = *(const unsigned long *)regions;
+	unsigned long right = 0;
+
+	pthread_cancel(pthread_self());
+	for (unsigned long i = 0; i < count; i++) {
+		errno = 4321;
+		right += work(1) == 2 * TASKS && errno == 4321;
+	}
+	whole = right == count;
+	pthread_testcancel();
+	return NULL;
+}
+
+static int pending(unsigned long regions)
+{
+	pthread_t thread;
+	void *how = NULL;
+
+	if (pthread_create(&thread, NULL, with_pending_cancellation, &regions))
+		return says("pending", 0);
+	pthread_join(thread, &how);
+	return says("pending", whole && how == PTHREAD_CANCELED && work(2) == 2 * TASKS);
+}
+
+typedef int (*attach_fn)(const char *socket, const void *runtime);
+
+static void *attaching(void *attach)
+{
+	for (;;)
+		(*(attach_fn *)attach)("", NULL);
+	return NULL;
+}
+
+static int busy(void)
+{
+	attach_fn attach = (attach_fn)(unsigned long)dlsym(RTLD_DEFAULT, "grainshim_attach");
+	pthread_t thread;
+	int right = 1;
+
+	if (!attach || pthread_create(&thread, NULL, attaching, &attach))
+		return says("busy", 0);
+	for (int i = 0; i < 20 * CHILDREN; i++) {
+		int status = -1;
+		pid_t child = fork();
+
+		if (!child)
+			_exit(attach("", NULL) == -EAGAIN);
+		right &= child > 0 && waitpid(child, &status, 0) == child && status == 0;
+	}
+	return says("busy", right);
+}
+
 /* ---- the end ---- */
 
 static void in_a_task(void (*what)(void))
@@ -277,8 +341,10 @@ static void execute(void)
 
 int main(int argc, char **argv)
 {
-	const char *mode = argc > 1 ? argv[1] : "plain";
+	const char *mode = argc > 1 ? argv[1] : "plain", *begins = getenv("ROUGH_WAITS");
 
+	while (begins && access(begins, F_OK) != 0)
+		usleep(10000);
 	if (!strcmp(mode, "signals"))
 		return signals();
 	if (!strcmp(mode, "threads"))
@@ -289,6 +355,10 @@ int main(int argc, char **argv)
 		return forks();
 	if (!strcmp(mode, "within"))
 		return forks_within(argc > 2 ? atoi(argv[2]) : TASKS);
+	if (!strcmp(mode, "pending"))
+		return pending(argc > 2 ? strtoul(argv[2], NULL, 10) : 1);
+	if (!strcmp(mode, "busy"))
+		return busy();
 	if (!strcmp(mode, "exit"))
 		in_a_task(leave);
 	if (!strcmp(mode, "exec"))
