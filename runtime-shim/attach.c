@@ -10,11 +10,10 @@
 #include "runtime-shim/aside.h"
 #include "runtime-shim/attach.h"
 #include "runtime-shim/kmpc_alone.h"
+#include "runtime-shim/loaded_object.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
-#include <link.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -72,84 +71,6 @@ void attach__in_child(void)
 
 /* ---- objects ---------------------------------------------------------- */
 
-/* What the loader knows of an object, as far as it is needed here. */
-struct object {
-	uintptr_t base, start, end;
-	uintptr_t guarded_from, guarded_to; /* read-only since it was loaded */
-	const Elf64_Sym *symbols;
-	const char *names;
-	const uint32_t *gnu_hash, *hash;
-	struct {
-		const Elf64_Rela *first;
-		size_t count;
-	} relocations[2];
-};
-
-static uintptr_t absolute(const struct object *o, uintptr_t address)
-{
-	return address < o->base ? address + o->base : address;
-}
-
-static void read_dynamic(const Elf64_Dyn *d, struct object *o)
-{
-	for (; d->d_tag != DT_NULL; d++) {
-		uintptr_t value = absolute(o, d->d_un.d_ptr);
-
-		switch (d->d_tag) {
-		case DT_SYMTAB:
-			o->symbols = (const Elf64_Sym *)value;
-			break;
-		case DT_STRTAB:
-			o->names = (const char *)value;
-			break;
-		case DT_GNU_HASH:
-			o->gnu_hash = (const uint32_t *)value;
-			break;
-		case DT_HASH:
-			o->hash = (const uint32_t *)value;
-			break;
-		case DT_JMPREL:
-			o->relocations[0].first = (const Elf64_Rela *)value;
-			break;
-		case DT_PLTRELSZ:
-			o->relocations[0].count = d->d_un.d_val / sizeof(Elf64_Rela);
-			break;
-		case DT_RELA:
-			o->relocations[1].first = (const Elf64_Rela *)value;
-			break;
-		case DT_RELASZ:
-			o->relocations[1].count = d->d_un.d_val / sizeof(Elf64_Rela);
-			break;
-		default:
-			break;
-		}
-	}
-}
-
-static bool read_object(const struct dl_phdr_info *info, struct object *o)
-{
-	const Elf64_Dyn *dynamic = NULL;
-
-	*o = (struct object){.base = info->dlpi_addr, .start = UINTPTR_MAX};
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const Elf64_Phdr *p = &info->dlpi_phdr[i];
-		uintptr_t from = o->base + p->p_vaddr, to = from + p->p_memsz;
-
-		if (p->p_type == PT_LOAD) {
-			o->start = from < o->start ? from : o->start;
-			o->end = to > o->end ? to : o->end;
-		} else if (p->p_type == PT_DYNAMIC) {
-			dynamic = (const Elf64_Dyn *)from;
-		} else if (p->p_type == PT_GNU_RELRO) {
-			o->guarded_from = from & -(uintptr_t)PAGE;
-			o->guarded_to = to & -(uintptr_t)PAGE;
-		}
-	}
-	if (dynamic)
-		read_dynamic(dynamic, o);
-	return o->symbols && o->names && (o->gnu_hash || o->hash);
-}
-
 /* By which runtimes.c knows that an object may have gone. */
 static bool is_dlclose(const char *name)
 {
@@ -164,7 +85,7 @@ static bool is_entry_point(const char *name)
 }
 
 /* Undefined symbols come before those that can be looked up, where the table tells. */
-static bool calls_runtime(const struct object *o)
+static bool calls_runtime(const struct loaded_object *o)
 {
 	size_t count = o->gnu_hash ? o->gnu_hash[1] : o->hash[1];
 
@@ -215,11 +136,11 @@ static void add_function(const char *name, uintptr_t ours)
 /* What the library shows itself: it is linked with a table that says how many symbols there are. */
 static int list_own(struct dl_phdr_info *info, size_t size, void *unused)
 {
-	struct object o;
+	struct loaded_object o;
 
 	(void)size;
 	(void)unused;
-	if (!read_object(info, &o) || (uintptr_t)functions < o.start || (uintptr_t)functions >= o.end)
+	if (!loaded_object__read(info, &o) || !loaded_object__has(&o, functions))
 		return 0;
 	for (uint32_t i = 1; o.hash && i < o.hash[1]; i++) {
 		const char *name = o.names + o.symbols[i].st_name;
@@ -300,7 +221,7 @@ static size_t number_of(const uintptr_t *at)
 	return number;
 }
 
-static void patch(const struct object *o, const Elf64_Rela *relocation, struct found *found)
+static void patch(const struct loaded_object *o, const Elf64_Rela *relocation, struct found *found)
 {
 	const Elf64_Sym *symbol = &o->symbols[ELF64_R_SYM(relocation->r_info)];
 	uintptr_t *at = (uintptr_t *)(o->base + relocation->r_offset), value;
@@ -344,12 +265,11 @@ static void patch(const struct object *o, const Elf64_Rela *relocation, struct f
 static int patch_object(struct dl_phdr_info *info, size_t size, void *argument)
 {
 	struct found *found = argument;
-	struct object o;
+	struct loaded_object o;
 
 	(void)size;
 	__atomic_store_n(&loaded, info->dlpi_adds, __ATOMIC_RELAXED);
-	if (!read_object(info, &o) || !calls_runtime(&o) ||
-	    ((uintptr_t)functions >= o.start && (uintptr_t)functions < o.end))
+	if (!loaded_object__read(info, &o) || !calls_runtime(&o) || loaded_object__has(&o, functions))
 		return 0;
 	for (size_t r = 0; r < 2; r++) {
 		for (size_t i = 0; i < o.relocations[r].count && !found->error; i++) {
@@ -366,15 +286,15 @@ static int patch_object(struct dl_phdr_info *info, size_t size, void *argument)
 /* Objects may have gone since; the loader unmaps none while it calls this. */
 static int restore_object(struct dl_phdr_info *info, size_t size, void *unused)
 {
-	struct object o;
+	struct loaded_object o;
 
 	(void)size;
 	(void)unused;
-	if (!read_object(info, &o))
+	if (!loaded_object__read(info, &o))
 		return 0;
 	for (size_t i = 0; i < slot_count; i++) {
 		uintptr_t *at = slots[i].at;
-		uintptr_t ours = (uintptr_t)at >= o.start && (uintptr_t)at < o.end ? *at : 0;
+		uintptr_t ours = loaded_object__has(&o, at) ? *at : 0;
 
 		for (size_t f = 0; ours && f < function_count; f++) {
 			if (functions[f].ours != ours)

@@ -20,12 +20,15 @@ void gomp__begin_member(struct shim_local *local, const struct region *region, u
 void gomp__member(void *argument)
 {
 	const struct region *region = argument;
+	const struct runtime *outer = runtime_running;
 	struct shim_local *local = shim__here();
 
 	TAKE_OVER(region);
 	if (local)
 		gomp__begin_member(local, region, runtime__ask(region->runtime, RUNTIME_THREAD_NUMBER));
+	runtime_running = region->runtime;
 	region->fn(region->data);
+	runtime_running = outer;
 	HAND_OVER(region);
 	if (shim__goes_on(local))
 		SHIM_EVENT(local, SHIM_WAIT_BEGIN, 0, RING_WAIT_REGION_END);

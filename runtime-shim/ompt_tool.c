@@ -3,11 +3,10 @@
  * decided here. */
 #include "runtime-shim/connect.h"
 #include "runtime-shim/kmpc.h"
+#include "runtime-shim/loaded_object.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -86,59 +85,23 @@ static bool is_interposed(const void *base, const void *inside)
 	       base_of(dlsym(RTLD_DEFAULT, "__kmpc_omp_task")) == base_of(&ompt_runtime);
 }
 
-static const void *place(const struct dl_phdr_info *object, ElfW(Addr) address)
-{
-	/* The loader has made addresses of most of them. */
-	return (const void *)(address >= object->dlpi_addr ? address : object->dlpi_addr + address);
-}
-
-static bool calls_gnu(const ElfW(Sym) * symbols, const char *names, const ElfW(Rela) * entries, size_t bytes)
-{
-	for (size_t i = 0; symbols && names && entries && i < bytes / sizeof(*entries); i++) {
-		const ElfW(Sym) *symbol = &symbols[ELF64_R_SYM(entries[i].r_info)];
-
-		if (symbol->st_shndx == SHN_UNDEF && !strncmp(names + symbol->st_name, "GOMP_", 5))
-			return true;
-	}
-	return false;
-}
-
 /* Whether the object has code of GCC's, which calls GOMP_*. */
-static int has_gnu_code(struct dl_phdr_info *object, size_t size, void *unused)
+static int has_gnu_code(struct dl_phdr_info *info, size_t size, void *unused)
 {
-	const ElfW(Dyn) *d = NULL;
-	const void *symbols = NULL, *names = NULL, *calls = NULL, *others = NULL;
-	size_t call_bytes = 0, other_bytes = 0;
+	struct loaded_object o;
 
 	(void)size, (void)unused;
-	for (int i = 0; i < object->dlpi_phnum; i++)
-		if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			d = (const void *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
-	for (; d && d->d_tag != DT_NULL; d++) {
-		switch (d->d_tag) {
-		case DT_SYMTAB:
-			symbols = place(object, d->d_un.d_ptr);
-			break;
-		case DT_STRTAB:
-			names = place(object, d->d_un.d_ptr);
-			break;
-		case DT_JMPREL:
-			calls = place(object, d->d_un.d_ptr);
-			break;
-		case DT_PLTRELSZ:
-			call_bytes = d->d_un.d_val;
-			break;
-		case DT_RELA:
-			others = place(object, d->d_un.d_ptr);
-			break;
-		case DT_RELASZ:
-			other_bytes = d->d_un.d_val;
-			break;
-		default:
-			break;
+	if (!loaded_object__read(info, &o))
+		return 0;
+	for (size_t t = 0; t < sizeof(o.relocations) / sizeof(o.relocations[0]); t++) {
+		for (size_t i = 0; o.relocations[t].first && i < o.relocations[t].count; i++) {
+			const Elf64_Sym *symbol = &o.symbols[ELF64_R_SYM(o.relocations[t].first[i].r_info)];
+
+			if (symbol->st_shndx == SHN_UNDEF && !strncmp(o.names + symbol->st_name, "GOMP_", 5))
+				return 1;
 		}
 	}
-	return calls_gnu(symbols, names, calls, call_bytes) || calls_gnu(symbols, names, others, other_bytes);
+	return 0;
 }
 
 /* GCC's code runs on libomp, too, which tells of its loops nothing that would be enough. */

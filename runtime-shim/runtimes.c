@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "runtime-shim/aside.h"
+#include "runtime-shim/loaded_object.h"
 #include "runtime-shim/ompt.h"
 #include "runtime-shim/runtimes.h"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 uint32_t runtime_generation;
+__thread const struct runtime *runtime_running __attribute__((tls_model("initial-exec")));
 
 /* Only ever added to. */
 static const struct runtime *runtimes;
@@ -34,15 +35,193 @@ __attribute__((visibility("default"))) int dlclose(void *handle)
 	return result;
 }
 
+struct span {
+	uintptr_t low, size;
+};
+
+static bool is_in(const struct span *span, const void *address)
+{
+	return (uintptr_t)address - span->low < span->size;
+}
+
+struct place {
+	const void *address;
+	struct span span;
+};
+
+static int measure(struct dl_phdr_info *info, size_t size, void *argument)
+{
+	struct place *place = argument;
+	struct loaded_object o;
+
+	(void)size;
+	loaded_object__read(info, &o);
+	if (!loaded_object__has(&o, place->address))
+		return 0;
+	place->span = (struct span){o.start, o.end - o.start};
+	return 1;
+}
+
+/* The addresses of the object; of code that was made in memory, its page. */
+static struct span span_of(const void *address)
+{
+	struct place place = {.address = address};
+
+	if (dl_iterate_phdr(measure, &place))
+		return place.span;
+	return (struct span){(uintptr_t)address & ~(uintptr_t)4095, 4096};
+}
+
+/*
+ * Of the objects in the order in which they were loaded, those that the
+ * program started with and that come after this library; none, if it came later.
+ */
+static struct {
+	unsigned first, end;
+} started_with;
+static struct span own;
+
+struct count {
+	unsigned objects, after_own;
+};
+
+static int count_objects(struct dl_phdr_info *info, size_t size, void *argument)
+{
+	struct count *count = argument;
+	struct loaded_object o;
+
+	(void)size;
+	loaded_object__read(info, &o);
+	count->objects++;
+	if (!loaded_object__has(&o, &runtime_generation))
+		return 0;
+	count->after_own = count->objects;
+	own = (struct span){o.start, o.end - o.start};
+	return 0;
+}
+
+static __attribute__((constructor)) void look_around(void)
+{
+	struct count count = {0};
+
+	dl_iterate_phdr(count_objects, &count);
+	started_with.first = count.after_own;
+	started_with.end = count.objects;
+}
+
 /* NULL when it is this library's own. */
 static void *foreign(void *found)
 {
-	Dl_info its, ours;
+	if (!own.size)
+		own = span_of(&runtime_generation);
+	return is_in(&own, found) ? NULL : found;
+}
 
-	if (found && dladdr(found, &its) && dladdr(&runtime_generation, &ours) &&
-	    its.dli_fbase == ours.dli_fbase)
-		return NULL;
-	return found;
+struct search {
+	const char *name;
+	unsigned at;	   /* objects so far */
+	uintptr_t runtime; /* where it begins */
+	void *found;
+};
+
+static int look_next(struct dl_phdr_info *info, size_t size, void *argument)
+{
+	struct search *search = argument;
+	struct loaded_object o;
+
+	(void)size;
+	if (search->at >= started_with.end)
+		return 1;
+	if (search->at++ >= started_with.first && loaded_object__read(info, &o))
+		search->found = loaded_object__find(&o, search->name);
+	return search->found != NULL;
+}
+
+static int look_into_runtime(struct dl_phdr_info *info, size_t size, void *argument)
+{
+	struct search *search = argument;
+	struct loaded_object o;
+
+	(void)size;
+	if (!loaded_object__read(info, &o) || o.start != search->runtime)
+		return 0;
+	search->found = loaded_object__find(&o, search->name);
+	return 1;
+}
+
+/* Which runtime an object's calls go to, by one that was bound before. */
+struct client {
+	struct client *next;
+	struct span span;
+	uint32_t generation;
+	const struct runtime *runtime;
+};
+static struct client *clients;
+
+static const struct client *client_at(const void *caller)
+{
+	uint32_t generation = __atomic_load_n(&runtime_generation, __ATOMIC_ACQUIRE);
+	const struct client *client = __atomic_load_n(&clients, __ATOMIC_ACQUIRE);
+
+	while (client && (!is_in(&client->span, caller) ||
+			  __atomic_load_n(&client->generation, __ATOMIC_RELAXED) != generation))
+		client = client->next;
+	return client;
+}
+
+/* What was there before may have had another runtime. */
+static void add_client(struct span span, uint32_t generation, const struct runtime *runtime)
+{
+	struct client *client;
+
+	for (client = __atomic_load_n(&clients, __ATOMIC_ACQUIRE); client; client = client->next) {
+		if (client->span.low != span.low || client->span.size != span.size ||
+		    client->runtime != runtime)
+			continue;
+		__atomic_store_n(&client->generation, generation, __ATOMIC_RELAXED);
+		return;
+	}
+	client = malloc(sizeof(*client));
+	if (!client)
+		return;
+	*client = (struct client){__atomic_load_n(&clients, __ATOMIC_RELAXED), span, generation, runtime};
+	while (!__atomic_compare_exchange_n(&clients, &client->next, client, true, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED))
+		;
+}
+
+/* What calls out of this library are for: bodies of the program end with them, in the last call's place. */
+static const struct runtime *runtime_around(const void *caller)
+{
+	const struct runtime *known = __atomic_load_n(&runtimes, __ATOMIC_ACQUIRE);
+
+	if (is_in(&own, caller))
+		return runtime_running ? runtime_running : known && !known->next ? known : NULL;
+	while (known && (uintptr_t)caller - known->low >= known->size)
+		known = known->next;
+	return known;
+}
+
+/*
+ * As find(), but without waiting for the lock that the loader holds while it runs constructors: what
+ * dlsym(RTLD_NEXT) would give, else what the runtime has that is known to be the caller's.
+ */
+static void *find_known(const char *name, const void *caller)
+{
+	const struct runtime *runtime = runtime_around(caller);
+	struct search search = {.name = name};
+
+	if (!runtime) {
+		const struct client *client = client_at(caller);
+
+		dl_iterate_phdr(look_next, &search);
+		runtime = client ? client->runtime : NULL;
+	}
+	if (!search.found && runtime) {
+		search.runtime = runtime->low;
+		dl_iterate_phdr(look_into_runtime, &search);
+	}
+	return search.found;
 }
 
 /* In an object that is loaded, and what it needs. */
@@ -102,9 +281,12 @@ static void get_to_know(struct runtime *runtime, const Dl_info *info)
 {
 	/* What was bound to once must not vanish. */
 	void *handle = dlopen(info->dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE), *fork_call;
+	struct span span = span_of(info->dli_fbase);
 	Dl_info its;
 
 	runtime->base = info->dli_fbase;
+	runtime->low = span.low;
+	runtime->size = span.size;
 	if (!handle)
 		return;
 	for (int i = 0; i < RUNTIME_QUESTIONS; i++)
@@ -125,11 +307,11 @@ static const struct runtime *runtime_of(const void *function)
 	struct runtime *runtime;
 	Dl_info info;
 
+	for (known = __atomic_load_n(&runtimes, __ATOMIC_ACQUIRE); known; known = known->next)
+		if ((uintptr_t)function - known->low < known->size)
+			return known;
 	if (!dladdr(function, &info))
 		return &unknown;
-	for (known = __atomic_load_n(&runtimes, __ATOMIC_ACQUIRE); known; known = known->next)
-		if (known->base == info.dli_fbase)
-			return known;
 	runtime = calloc(1, sizeof(*runtime));
 	if (!runtime)
 		return &unknown;
@@ -139,47 +321,10 @@ static const struct runtime *runtime_of(const void *function)
 	while (!__atomic_compare_exchange_n(&runtimes, &runtime->next, runtime, true, __ATOMIC_RELEASE,
 					    __ATOMIC_RELAXED))
 		;
+	/* What was bound as to the only one is not any more. */
+	if (runtime->next)
+		__atomic_fetch_add(&runtime_generation, 1, __ATOMIC_RELEASE);
 	return runtime;
-}
-
-struct span {
-	uintptr_t address, low, size;
-};
-
-static int measure(struct dl_phdr_info *object, size_t size, void *argument)
-{
-	struct span *span = argument;
-	uintptr_t low = UINTPTR_MAX, high = 0;
-	bool inside = false;
-
-	(void)size;
-	for (int i = 0; i < object->dlpi_phnum; i++) {
-		const ElfW(Phdr) *part = &object->dlpi_phdr[i];
-		uintptr_t start = object->dlpi_addr + part->p_vaddr;
-
-		if (part->p_type != PT_LOAD)
-			continue;
-		inside |= span->address - start < part->p_memsz;
-		low = start < low ? start : low;
-		high = start + part->p_memsz > high ? start + part->p_memsz : high;
-	}
-	if (!inside)
-		return 0;
-	span->low = low;
-	span->size = high - low;
-	return 1;
-}
-
-/* The addresses of the object; of code that was made in memory, its page. */
-static struct span span_of(const void *caller)
-{
-	struct span span = {.address = (uintptr_t)caller};
-
-	if (dl_iterate_phdr(measure, &span))
-		return span;
-	span.low = span.address & ~(uintptr_t)4095;
-	span.size = 4096;
-	return span;
 }
 
 static _Noreturn void give_up(const char *name)
@@ -199,20 +344,31 @@ static const struct binding *bind_once(void *function)
 	return &spare;
 }
 
-/* No lock is held here: the loader's functions take theirs, and run code of others that may call again. */
+/*
+ * No lock is held here: the loader's functions take theirs, and run code of others that may call again. The
+ * first call of an object is one that begins a region, as a rule; what its other threads call is found
+ * without them.
+ */
 static const struct binding *bind_anew(struct binding **bindings, const char *name, const void *caller)
 {
 	uint32_t generation = __atomic_load_n(&runtime_generation, __ATOMIC_ACQUIRE);
 	struct binding *binding;
 	struct span span = span_of(caller);
-	void *function = find(name, caller);
+	void *function = find_known(name, caller);
+	bool ambiguous;
 
 	if (!function)
+		function = find(name, caller);
+	if (!function)
 		give_up(name);
+	/* Out of this library it is another time for another runtime. */
+	ambiguous = is_in(&own, caller) && runtimes && runtimes->next;
+	generation -= ambiguous;
 	/* Others may be using it: nothing of it changes but how long it is true. */
 	for (binding = __atomic_load_n(bindings, __ATOMIC_ACQUIRE); binding; binding = binding->next) {
 		if (binding->low != span.low || binding->size != span.size || binding->function != function)
 			continue;
+		add_client(span, generation, binding->runtime);
 		__atomic_store_n(&binding->generation, generation, __ATOMIC_RELEASE);
 		return binding;
 	}
@@ -225,6 +381,7 @@ static const struct binding *bind_anew(struct binding **bindings, const char *na
 	binding->runtime = runtime_of(function);
 	binding->recorded = binding->runtime->recorded;
 	binding->generation = generation;
+	add_client(span, generation, binding->runtime);
 	binding->next = __atomic_load_n(bindings, __ATOMIC_RELAXED);
 	while (!__atomic_compare_exchange_n(bindings, &binding->next, binding, true, __ATOMIC_RELEASE,
 					    __ATOMIC_RELAXED))
@@ -242,6 +399,9 @@ const struct binding *runtime__bind_anew(struct binding **bindings, const char *
 			return binding;
 	aside = aside__step();
 	binding = bind_anew(bindings, name, caller);
+	/* It was the first call of another runtime, of which the caller's other threads are to know. */
+	if (!runtime__binds(binding, caller))
+		binding = bind_anew(bindings, name, caller);
 	aside__back(aside);
 	return binding;
 }

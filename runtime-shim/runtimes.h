@@ -23,6 +23,7 @@ enum runtime_question {
 struct runtime {
 	const struct runtime *next;
 	const void *base;
+	uintptr_t low, size; /* its addresses */
 	bool recorded; /* it is a libgomp: libomp, which has its entry points, too, is observed otherwise */
 	int (*ask[RUNTIME_QUESTIONS])(void);
 };
@@ -37,8 +38,10 @@ struct binding {
 	const struct runtime *runtime;
 };
 
-/* Objects may have been unloaded when it changes. */
+/* Objects may have been unloaded, or another runtime come, when it changes. */
 extern uint32_t runtime_generation;
+/* Of the region of libgomp whose body the thread runs; NULL: of none. */
+extern __thread const struct runtime *runtime_running __attribute__((tls_model("initial-exec")));
 
 /* Aborts with a line when there is no such function. */
 const struct binding *runtime__bind_anew(struct binding **bindings, const char *name, const void *caller);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * team(THREADS, TASKS): a region of so many threads and so many tasks, and locks;
- * whether all were there. Built as a library, by either compiler.
+ * whether all were there. With TEAM_EARLY=TASKS also while it is loaded: the loader's lock
+ * is taken then. Built as a library, by either compiler.
  */
 #include <omp.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 bool team(int threads, int tasks);
 
@@ -33,4 +35,12 @@ bool team(int threads, int tasks)
 	}
 	omp_destroy_lock(&lock);
 	return members == threads && !wrong && done == tasks;
+}
+
+static __attribute__((constructor)) void early(void)
+{
+	const char *tasks = getenv("TEAM_EARLY");
+
+	if (tasks && !team(4, atoi(tasks)))
+		abort();
 }
