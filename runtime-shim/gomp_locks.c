@@ -50,6 +50,9 @@ LOCK(GOMP_atomic_start, (void), (), NULL, RING_LOCK_ATOMIC, SHIM_SITE_ATOMIC, vo
 LOCK(GOMP_ordered_start, (void), (), NULL, RING_LOCK_ORDERED, SHIM_SITE_ORDERED, void)
 LOCK(omp_set_lock, (void *lock), (lock), lock, RING_LOCK_OMP, SHIM_SITE_LOCK, void *)
 LOCK(omp_set_nest_lock, (void *lock), (lock), lock, RING_LOCK_OMP, SHIM_SITE_LOCK, void *)
+/* Fortran's, from which the runtime goes on within itself. */
+LOCK(omp_set_lock_, (void *lock), (lock), lock, RING_LOCK_OMP, SHIM_SITE_LOCK, void *)
+LOCK(omp_set_nest_lock_, (void *lock), (lock), lock, RING_LOCK_OMP, SHIM_SITE_LOCK, void *)
 
 /* How many loops in each other an `ordered(n)` has had so far, at the most. */
 static unsigned deepest;

@@ -182,9 +182,8 @@ EXPORT void GOMP_task(body_fn fn, void *data, copy_fn copier, long size, long al
 		SHIM_EVENT(call.local, SHIM_WAIT_END, 0, RING_WAIT_TASKWAIT_DEPEND);
 }
 
-EXPORT void omp_fulfill_event(uintptr_t event)
+static void put_fulfill(const struct binding *to, uintptr_t event)
 {
-	REAL(omp_fulfill_event, void, uintptr_t);
 	struct shim_local *local = runtime__here(to), *alone = kmpc__here_alone(to);
 
 	/* Any thread may fulfil; libomp takes one that asks it something for one of its own. */
@@ -194,8 +193,20 @@ EXPORT void omp_fulfill_event(uintptr_t event)
 		SHIM_EVENT1(local, SHIM_TASK_FULFILL, 0, 0, event);
 	else if (alone)
 		SHIM_EVENT1(alone, SHIM_TASK_FULFILL, 0, 0, KMPC_KEY_TOLD | event);
-	real_omp_fulfill_event(event);
 }
+
+/* By its name and by Fortran's, from which the runtime goes on within itself. */
+#define FULFILL(name)                                                                                        \
+	EXPORT void name(uintptr_t event)                                                                    \
+	{                                                                                                    \
+		REAL(name, void, uintptr_t);                                                                 \
+                                                                                                             \
+		put_fulfill(to, event);                                                                      \
+		real_##name(event);                                                                          \
+	}
+
+FULFILL(omp_fulfill_event)
+FULFILL(omp_fulfill_event_)
 
 static void put_depend(struct shim_local *local, const void *address, uint32_t kind)
 {

@@ -460,14 +460,16 @@ out:
 	free(starts.first);
 }
 
-/* omp_fulfill_event(event): where the event has its task, from the first pointer that is read past its start.
+/*
+ * omp_fulfill_event(event), or Fortran's: where the event has its task, from the first pointer that is read
+ * past its start.
  */
-static void find_fulfill(struct planner *planner)
+static void find_fulfill(struct planner *planner, const char *function)
 {
 	struct code_range f;
 	size_t first;
 
-	if (!planner__function(planner, "omp_fulfill_event", &f))
+	if (!planner__function(planner, function, &f))
 		return;
 	first = f.first;
 	for (int depth = 0; depth < 3; depth++) {
@@ -486,7 +488,7 @@ static void find_fulfill(struct planner *planner)
 			    !in->operand[1].thread && in->operand[1].value >= 8 &&
 			    in->operand[1].value <= 64 && in->operand[1].value % 8 == 0) {
 				libomp__add_span(planner,
-						 &(struct libomp_span){.function = "omp_fulfill_event",
+						 &(struct libomp_span){.function = function,
 								       .event = "task-fulfill",
 								       .reads = "[rdi+n] = task",
 								       .kind = RING_TASK_FULFILL,
@@ -503,7 +505,7 @@ static void find_fulfill(struct planner *planner)
 			break;
 		first = next;
 	}
-	planner__missing(planner, "omp_fulfill_event");
+	planner__missing(planner, function);
 }
 
 int plan_libomp_tasks__find(struct planner *planner)
@@ -554,6 +556,7 @@ int plan_libomp_tasks__find(struct planner *planner)
 		if (!libomp__add_span(planner, &spans[i]))
 			return planner__refuse(planner, spans[i].function);
 	find_taskloops(planner, &body, words);
-	find_fulfill(planner);
+	find_fulfill(planner, "omp_fulfill_event");
+	find_fulfill(planner, "omp_fulfill_event_");
 	return 0;
 }

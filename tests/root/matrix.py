@@ -41,7 +41,7 @@ CANNOT_RUN = [(r"version `\S+' not found", "the runtime is older than the constr
 HANGS = [("cancel_for", "clang")]
 
 # How long programs with long rounds are watched when attached; rounds of the former are long because they wait.
-WAITING_S = {"critical": 0.6, "critical_unnamed": 0.6, "nest_lock": 0.6, "omp_lock": 0.6, "ordered_lock": 0.6}
+WAITING_S = {"critical": 0.6, "critical_unnamed": 0.6, "fortran_names": 0.6, "nest_lock": 0.6, "omp_lock": 0.6, "ordered_lock": 0.6}
 WINDOW_S = {"taskloop_large": 0.6, "many_tasks_throttle": 0.9, **WAITING_S}
 
 
