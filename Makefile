@@ -236,6 +236,7 @@ $(B)/tests/unit/test_reservoir: $(addprefix $(B)/daemon/graind/,reservoir.o urge
 $(B)/tests/unit/test_scouts: $(addprefix $(B)/daemon/graind/,scouts.o urgency.o)
 $(B)/tests/unit/test_trace_part: $(B)/daemon/graind/trace_part.o
 $(B)/tests/unit/test_kept_regions: $(B)/daemon/graind/kept_regions.o
+$(B)/tests/unit/test_shim_ring: $(addprefix $(B)/runtime-shim/,ring.o counters.o)
 $(B)/tests/unit/test_inject_unwind: $(addprefix $(B)/daemon/grainctl/,inject_unwind.o inject_cfi.o inject_memory.o)
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcommon.a $(B)/libuprobes.a $(B)/librender.a $(B)/libanalysis.a
 	$(say) LINK $@

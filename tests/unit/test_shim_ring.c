@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* A thread's side of its ring (runtime-shim/ring.c): who joins when the rings go, and what has no number any
+ * more. */
+#include "runtime-shim/ring.h"
+#include "check.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define THREADS 2u
+#define WORDS SHIM_RING_WORDS_MIN
+#define MANY 20000u
+
+static struct shim_header *rings;
+static size_t rings_bytes;
+static struct shim_local locals[THREADS];
+
+static void nothing(struct shim_local *local)
+{
+	(void)local;
+}
+
+static void make_rings(void)
+{
+	rings_bytes = shim__bytes(THREADS, WORDS);
+	rings = mmap(NULL, rings_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (rings == MAP_FAILED)
+		exit(1);
+	*rings = (struct shim_header){.magic = SHIM_MAGIC,
+				      .version = SHIM_VERSION,
+				      .threads = THREADS,
+				      .ring_words = WORDS,
+				      .clock = SHIM_CLOCK_MONOTONIC,
+				      .ticks_per_second = 1000000000,
+				      .enabled = SHIM_RECORDS};
+	shim_process.header = rings;
+	shim_process.locals = locals;
+	shim_process.sites = (uint64_t *)((char *)rings + SHIM_SITES_AT);
+	shim_process.keep = nothing;
+	shim_process.state = SHIM_ON;
+	shim_local = NULL;
+}
+
+/* Other memory is there when the thread touches what it is about to claim: as the recording's end has it. */
+static void let_go(int signal)
+{
+	(void)signal;
+	mmap(rings, rings_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
+static void test_rings_that_go(void)
+{
+	const struct sigaction action = {.sa_handler = let_go}, otherwise = {.sa_handler = SIG_DFL};
+	struct shim_local before = {.cpu = 77};
+
+	make_rings();
+	locals[0] = before;
+	sigaction(SIGSEGV, &action, NULL);
+	mprotect((char *)rings + (SHIM_THREADS_AT & ~4095u), 4096, PROT_NONE);
+	CHECK(shim__here() == NULL && !shim_local, "rings that go while a thread joins: it has none");
+	sigaction(SIGSEGV, &otherwise, NULL);
+	CHECK(!memcmp(&locals[0], &before, sizeof(before)), "and leaves alone who has that number");
+	make_rings();
+	CHECK(shim__here() && shim_local == &locals[0], "with rings that stay it joins");
+	SHIM_EVENT(shim_local, SHIM_TASK_END, 0, 0);
+	CHECK(((struct shim_thread *)((char *)rings + SHIM_THREADS_AT))->head > 0, "and writes");
+	shim__leave();
+}
+
+static uint64_t entry_of(uint32_t i)
+{
+	return ((uint64_t)i * 48 + 4096) << SHIM_SITE_KIND_BITS | SHIM_SITE_TASK;
+}
+
+static void test_sites(void)
+{
+	static uint32_t number[MANY];
+	uint32_t numbered = 0, changed = 0, wrong = 0;
+	uint64_t started, took, unnumbered;
+
+	make_rings();
+	for (uint32_t i = 0; i < MANY; i++) {
+		number[i] = shim__new_site(entry_of(i));
+		numbered += number[i] != 0;
+		wrong += number[i] && shim__sites()[number[i]] != entry_of(i);
+	}
+	CHECK(numbered > SHIM_SITES / 8 * 7 && numbered < SHIM_SITES && !wrong,
+	      "of many addresses %u have a number", numbered);
+	CHECK(rings->unnumbered == MANY - numbered && rings->site_count == numbered,
+	      "the others are counted");
+	unnumbered = rings->unnumbered;
+	started = shim__clock_ns();
+	for (uint32_t i = 0; i < MANY; i++)
+		changed += shim__new_site(entry_of(i)) != number[i];
+	took = (shim__clock_ns() - started) / MANY;
+	CHECK(!changed, "a number is what it was");
+	CHECK(rings->unnumbered == unnumbered + MANY - numbered, "each event without one is counted");
+	CHECK(took < 3000, "looking in vain takes %llu ns", (unsigned long long)took);
+}
+
+int main(void)
+{
+	test_rings_that_go();
+	test_sites();
+	CHECK_DONE();
+}
