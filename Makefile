@@ -276,7 +276,8 @@ $(LIBOMP_PROGRAMS): $(B)/tests/omp/%.clang: tests/omp/%.c $(wildcard tests/omp/*
 R := $(B)/tests/root/programs
 ROOT_PROGRAMS := $(addprefix $(R)/,dynamic static static_pie linked_in loader faulter plugin_gomp.so plugin_omp.so plugin_wheel.so \
 	runtimes team_gomp.so team_omp.so old_teams \
-	held_now held_lazy held_now.clang held_lazy.clang held_static held_static_pie held_linked_in held_own_dlopen plugin_slow.so hostile gives_up rough rough.clang nested_many.clang)
+	held_now held_lazy held_now.clang held_lazy.clang held_static held_static_pie held_linked_in held_own_dlopen plugin_slow.so hostile gives_up rough rough.clang nested_many.clang \
+	reload reload.clang reload_1.so reload_2.so reload_1_clang.so reload_2_clang.so)
 # Open MPI of other processors is not in their trees.
 ifndef TRIPLET
 ROOT_PROGRAMS += $(R)/ranks
@@ -298,7 +299,12 @@ $(R)/held_lazy $(R)/held_lazy.clang: ROOT_FLAGS := -g -fopenmp -Wl,-z,lazy
 $(R)/hostile: ROOT_FLAGS := -I. -pthread
 $(R)/rough $(R)/rough.clang: tests/root/programs/rough.c
 $(R)/nested_many.clang: tests/root/programs/nested_many.c
-$(R)/rough $(R)/rough.clang $(R)/nested_many.clang: ROOT_FLAGS := -g -fopenmp
+$(R)/rough $(R)/rough.clang $(R)/nested_many.clang: ROOT_FLAGS := -g -fopenmp -D_GNU_SOURCE
+RELOADED := $(addprefix $(R)/,reload_1.so reload_2.so reload_1_clang.so reload_2_clang.so)
+$(R)/reload $(R)/reload.clang $(RELOADED): tests/root/programs/reload.c
+$(R)/reload $(R)/reload.clang: ROOT_FLAGS := -g -fopenmp -D_GNU_SOURCE
+$(RELOADED): ROOT_FLAGS = -fPIC -shared -fopenmp -DLIBRARY $(if $(findstring _2,$@),-DCALLS_MORE)
+$(R)/reload.clang $(R)/reload_1_clang.so $(R)/reload_2_clang.so: CC := $(OMP_CLANG)
 $(R)/hostile: bpf/shim_abi.h $(B)/daemon/common/pass_fd.o
 $(R)/hostile: ROOT_LINK = $(B)/daemon/common/pass_fd.o -pthread
 $(R)/held_static: ROOT_FLAGS := -g -fopenmp -static

@@ -37,6 +37,9 @@ print(sum(j["pid"] == int(sys.argv[1]) for j in (jobs["jobs"] if isinstance(jobs
 end()
 {
 	kill -TERM "$PROGRAM"
+	# One that hangs is harmed, too.
+	for _ in $(seq 300); do grep -q '^State:[[:space:]]*[^Z]' "/proc/$PROGRAM/status" 2>/dev/null || break; sleep 0.1; done
+	kill -KILL "$PROGRAM" 2>/dev/null
 	wait "$PROGRAM"
 	is "$1: the program is unharmed" "$? $(json 'd["correct"]' <"$T/$1.json")" "0 True"
 }
@@ -82,6 +85,23 @@ for compiler in "" .clang; do
 	end $name
 	verify $name 2 "$from" "$to" "$JOB"
 	is "$name: no job is left of what was refused" "$(jobs_of "$PROGRAM")" 2
+done
+
+# Libraries that come and go, one where another was: each has its own table of functions, which is its own again.
+for compiler in "" _clang; do
+	name=reload$compiler
+	start $name 2 "$R/reload${compiler/_/.}" "$T/$name.times" "$R/reload_1$compiler.so" "$R/reload_2$compiler.so"
+	for seconds in 0.05 0.1 0.15 0.2 1; do
+		attach $name "$PROGRAM" || break
+		from=$(now_ns)
+		sleep $seconds
+		to=$(now_ns)
+		"$GRAINCTL" detach "$JOB"
+		sleep 0.2
+	done
+	end $name
+	check "$name: they were at the same place" test "$(json 'd["again"]' <"$T/$name.json")" -gt 10
+	verify $name 2 "$from" "$to" "$JOB"
 done
 
 # --duration ends it, too.
