@@ -272,7 +272,8 @@ void connect__let_go(void)
 
 	if (!header)
 		return;
-	__atomic_fetch_add(&shim_process.joined, header->generations, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&shim_process.joined, __atomic_load_n(&header->generations, __ATOMIC_RELAXED),
+			   __ATOMIC_RELAXED);
 	nothing = memfd_create("graind-shim-over", MFD_CLOEXEC);
 	if (nothing >= 0 && ftruncate(nothing, (off_t)mapped_bytes) == 0)
 		there = mmap(header, mapped_bytes, PROT_READ | PROT_WRITE,
@@ -350,9 +351,10 @@ static void in_child(void)
 
 static __attribute__((constructor)) void load(void)
 {
-	shim_process.cpu_at = find_cpu();
-	shim_process.ask = ask;
-	shim_process.keep = keep;
+	/* A library that came into a running process is loaded by one thread and begun by another. */
+	__atomic_store_n(&shim_process.cpu_at, find_cpu(), __ATOMIC_RELAXED);
+	__atomic_store_n(&shim_process.ask, ask, __ATOMIC_RELAXED);
+	__atomic_store_n(&shim_process.keep, keep, __ATOMIC_RELAXED);
 	if (pthread_key_create(&at_thread_end, thread_ends) == 0 &&
 	    pthread_atfork(NULL, NULL, in_child) == 0 && getenv(SHIM_SOCKET_VARIABLE))
 		shim_process.state = SHIM_ASK;

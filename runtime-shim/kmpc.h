@@ -81,7 +81,7 @@ void kmpc__end_pending(struct shim_local *local);
 /* NULL: nobody wants to know, or it is the runtime that calls. */
 static inline struct shim_local *kmpc__here(const struct binding *to)
 {
-	const void *base = ompt_runtime;
+	const void *base = __atomic_load_n(&ompt_runtime, __ATOMIC_RELAXED);
 
 	if (LIKELY(!base || to->runtime->base != base || (uintptr_t)base - to->low < to->size))
 		return NULL;
@@ -91,7 +91,7 @@ static inline struct shim_local *kmpc__here(const struct binding *to)
 /* As kmpc__here(), but NULL where OMPT tells. */
 static inline struct shim_local *kmpc__here_alone(const struct binding *to)
 {
-	return UNLIKELY(kmpc_alone) ? kmpc__here(to) : NULL;
+	return UNLIKELY(__atomic_load_n(&kmpc_alone, __ATOMIC_RELAXED)) ? kmpc__here(to) : NULL;
 }
 
 /* The creation of a taskloop's task is over when something else happens on its thread. */

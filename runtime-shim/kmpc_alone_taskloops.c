@@ -65,8 +65,10 @@ static void copy(struct kmpc_task *to, struct kmpc_task *from, int32_t last)
 		begin_part(local, pattern);
 	if (pattern->copy)
 		pattern->copy(to, from, last);
-	if (!local)
+	if (!local) {
+		HAND_OVER(head);
 		return;
+	}
 	lower = number_at(to, pattern->lower_at);
 	if (!(pattern->state & ALONE_SPAWNS) && lower != number_at(from, pattern->lower_at)) {
 		create_part(local, head);

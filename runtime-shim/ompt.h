@@ -122,7 +122,7 @@ static inline void ompt__keep(union ompt_data *data, uint64_t word)
 	__atomic_store_n(&data->value, word, __ATOMIC_RELAXED);
 }
 
-/* The runtime whose tool this library is: the start of its code; NULL: of none. */
+/* The runtime whose tool this library is: the start of its code; NULL: of none. Set while threads read it. */
 extern const void *ompt_runtime;
 
 /*

@@ -48,7 +48,7 @@ static int initialize(ompt_lookup lookup, int device, union ompt_data *tool)
 	(void)device, (void)tool;
 	ompt_task_info = (ompt_get_task_info)lookup("ompt_get_task_info");
 	if (!set || !ompt_task_info) {
-		ompt_runtime = NULL;
+		__atomic_store_n(&ompt_runtime, NULL, __ATOMIC_RELAXED);
 		connect__ask_for_probes();
 		return 0;
 	}
@@ -118,8 +118,8 @@ int ompt__come_late(const void *base)
 		return -EALREADY;
 	if (dl_iterate_phdr(has_gnu_code, NULL))
 		return -EOPNOTSUPP;
-	kmpc_alone = true;
-	ompt_runtime = base;
+	__atomic_store_n(&kmpc_alone, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&ompt_runtime, base, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -184,6 +184,6 @@ EXPORT struct ompt_start_tool_result *ompt_start_tool(unsigned version, const ch
 	}
 	if (!connect__open(SHIM_RUNTIME_LIBOMP))
 		return NULL;
-	ompt_runtime = base;
+	__atomic_store_n(&ompt_runtime, base, __ATOMIC_RELAXED);
 	return &result;
 }

@@ -150,7 +150,7 @@ static void sit_down(struct shim_local *local)
 	if (!__atomic_load_n(&local->header->event_ticks, __ATOMIC_RELAXED))
 		measure_cost(local);
 	shim_local = local;
-	shim_process.keep(local);
+	__atomic_load_n(&shim_process.keep, __ATOMIC_RELAXED)(local);
 	aside__back(aside);
 }
 
@@ -164,7 +164,7 @@ struct shim_local *shim__join(void)
 
 	if (__atomic_compare_exchange_n(&shim_process.state, &state, SHIM_ASKING, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE))
-		shim_process.ask();
+		__atomic_load_n(&shim_process.ask, __ATOMIC_RELAXED)();
 	/* Before the state: a header of a new session is seen with what belongs to it or not at all. */
 	header = __atomic_load_n(&shim_process.header, __ATOMIC_ACQUIRE);
 	if (__atomic_load_n(&shim_process.state, __ATOMIC_ACQUIRE) != SHIM_ON)

@@ -107,7 +107,8 @@ void shim__leave(void);
 
 static inline int32_t shim__cpu(void)
 {
-	return *(volatile int32_t *)((char *)__builtin_thread_pointer() + shim_process.cpu_at);
+	return *(volatile int32_t *)((char *)__builtin_thread_pointer() +
+				     __atomic_load_n(&shim_process.cpu_at, __ATOMIC_RELAXED));
 }
 
 /* NULL: nobody wants to know. */
