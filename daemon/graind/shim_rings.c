@@ -22,6 +22,8 @@
 #define THREADS 256
 #define RING_WORDS SHIM_RING_WORDS
 #define BLOCK_WORDS (RING_WORDS / SHIM_BLOCKS)
+/* Of a process, that are looked at to find one. */
+#define TASKS 4096
 #define MOST_NS_PER_EVENT 100000
 /* One chunk of the trace. */
 #define TAKE_WORDS TRACE_WORDS_MAX
@@ -89,6 +91,11 @@ struct ring {
 	uint32_t tid;	 /* as the kernel numbers it here; 0: its thread is not known yet */
 };
 
+/* A thread's numbers. */
+struct task {
+	uint32_t here, there;
+};
+
 struct shim_rings {
 	pid_t pid;
 	int connection;
@@ -102,6 +109,10 @@ struct shim_rings {
 	double ticks_per_second;
 	uint64_t ticks, ns;	     /* of both clocks, when they were read last */
 	struct counter_set counters; /* until they are told */
+	bool lives_apart;	     /* in a PID namespace of its own */
+	bool tasks_listed;	     /* in this round */
+	size_t task_count;
+	struct task tasks[TASKS];
 	struct ring rings[THREADS];
 	uint64_t sites[SHIM_SITES]; /* those that are in the trace */
 	uint64_t words[TAKE_WORDS];
@@ -244,10 +255,35 @@ static void start_clocks(struct shim_rings *rings, const struct shim_rings_opts 
 	};
 }
 
+/* The last of the numbers that a thread has, one for each PID namespace from ours to its own; 0: not to be
+ * told. */
+static uint32_t innermost(pid_t pid, const char *task)
+{
+	char path[64], line[256];
+	uint32_t last = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/status", (int)pid, task);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	while (fgets(line, sizeof(line), file)) {
+		char *at = line + 6, *end;
+
+		if (strncmp(line, "NSpid:", 6) != 0)
+			continue;
+		for (unsigned long number; (number = strtoul(at, &end, 10)), end != at; at = end)
+			last = (uint32_t)number;
+	}
+	fclose(file);
+	return last;
+}
+
 int shim_rings__new(pid_t pid, int connection, const struct shim_rings_opts *opts, struct shim_rings **out)
 {
 	struct shim_rings *rings = calloc(1, sizeof(*rings));
 	int memory = -1, error;
+	char name[16];
 
 	if (!rings) {
 		close(connection);
@@ -255,6 +291,8 @@ int shim_rings__new(pid_t pid, int connection, const struct shim_rings_opts *opt
 	}
 	rings->pid = pid;
 	rings->connection = connection;
+	snprintf(name, sizeof(name), "%d", (int)pid);
+	rings->lives_apart = innermost(pid, name) != (uint32_t)pid;
 	error = make_memory(rings, &memory);
 	if (error) {
 		shim_rings__free(rings);
@@ -323,50 +361,46 @@ void shim_rings__free(struct shim_rings *rings)
 	free(rings);
 }
 
-/* The last of the numbers that a thread has, one for each PID namespace from ours to its own; 0: not to be
- * told. */
-static uint32_t innermost(pid_t pid, const char *task)
+/* What all threads of the process are here and there: once in a round, however many ask. */
+static void list_tasks(struct shim_rings *rings)
 {
-	char path[64], line[256];
-	uint32_t last = 0;
-	FILE *file;
+	char path[64];
+	struct dirent *entry;
+	DIR *directory;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/status", (int)pid, task);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	while (fgets(line, sizeof(line), file)) {
-		char *at = line + 6, *end;
+	if (rings->tasks_listed)
+		return;
+	rings->tasks_listed = true;
+	rings->task_count = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)rings->pid);
+	directory = opendir(path);
+	while (directory && rings->task_count < TASKS && (entry = readdir(directory))) {
+		struct task task = {.here = (uint32_t)strtoul(entry->d_name, NULL, 10)};
 
-		if (strncmp(line, "NSpid:", 6) != 0)
-			continue;
-		for (unsigned long number; (number = strtoul(at, &end, 10)), end != at; at = end)
-			last = (uint32_t)number;
+		task.there = task.here ? innermost(rings->pid, entry->d_name) : 0;
+		if (task.there)
+			rings->tasks[rings->task_count++] = task;
 	}
-	fclose(file);
-	return last;
+	if (directory)
+		closedir(directory);
 }
 
 /* The number here of a thread that says what it is where it lives. */
-static uint32_t find_tid(pid_t pid, uint32_t tid)
+static uint32_t find_tid(struct shim_rings *rings, uint32_t tid)
 {
-	char path[64], name[16];
-	struct dirent *entry;
-	uint32_t found = 0;
-	DIR *directory;
+	char name[16];
 
-	snprintf(name, sizeof(name), "%u", tid);
-	if (innermost(pid, name) == tid)
+	if (!rings->lives_apart)
 		return tid;
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	directory = opendir(path);
-	while (directory && !found && (entry = readdir(directory)))
-		if (innermost(pid, entry->d_name) == tid)
-			found = (uint32_t)strtoul(entry->d_name, NULL, 10);
-	if (directory)
-		closedir(directory);
-	/* It has ended already: its number is good enough where there is one namespace. */
-	return found ? found : tid;
+	snprintf(name, sizeof(name), "%u", tid);
+	if (innermost(rings->pid, name) == tid)
+		return tid;
+	list_tasks(rings);
+	for (size_t i = 0; i < rings->task_count; i++)
+		if (rings->tasks[i].there == tid)
+			return rings->tasks[i].here;
+	/* It has ended already. */
+	return tid;
 }
 
 static const struct {
@@ -443,7 +477,7 @@ static size_t take(struct shim_rings *rings, uint32_t number, struct recorder *r
 	if (!count)
 		return 0;
 	if (!ring->tid) {
-		ring->tid = find_tid(rings->pid, __atomic_load_n(&thread->tid, __ATOMIC_RELAXED));
+		ring->tid = find_tid(rings, __atomic_load_n(&thread->tid, __ATOMIC_RELAXED));
 		ring->stream = rings->streams++;
 	}
 	count = count < TAKE_WORDS ? count : TAKE_WORDS;
@@ -490,6 +524,7 @@ long shim_rings__drain(struct shim_rings *rings, struct recorder *recorder)
 	}
 	/* What words name was in the table before they were in the ring. */
 	take_sites(rings, recorder);
+	rings->tasks_listed = false;
 	for (uint32_t i = 0; i < claimed; i++) {
 		while (take(rings, i, recorder, &head) > 0)
 			;

@@ -6,9 +6,12 @@
  *
  *   signals   a signal every 200 us, whose handler jumps out of the half of them
  *   threads   300 threads that come and go, AT_ONCE of them at a time, each with regions of its own
+ *   crowd     300 threads at once
  *   cancel    threads that are cancelled while they run regions
  *   fork      children that run regions, of a process one of whose threads does
  *   within    children that a task forks, with AT_ONCE tasks after that in the region, in either process
+ *   heir      a child that runs regions until there is the file that ROUGH_ENDS names
+ *   closes    closes what descriptors it finds, and has others that somebody has hung up
  *   pending   a thread that is to be cancelled runs AT_ONCE regions before that happens
  *   busy      children of a process one of whose threads attaches the library all the time
  *   exit      a task ends the program
@@ -24,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -151,6 +155,35 @@ static int threads(int at_once)
 	return says("threads", right);
 }
 
+static pthread_barrier_t all_there;
+
+static void *one_of_many(void *count)
+{
+	*(unsigned long *)count = work(1);
+	pthread_barrier_wait(&all_there);
+	*(unsigned long *)count += work(1);
+	return NULL;
+}
+
+static int crowd(void)
+{
+	static unsigned long counts[THREADS];
+	static pthread_t thread[THREADS];
+	int right = 1;
+
+	/* The first asks for rings. */
+	work(1);
+	pthread_barrier_init(&all_there, NULL, THREADS);
+	for (int i = 0; i < THREADS; i++)
+		if (pthread_create(&thread[i], NULL, one_of_many, &counts[i]))
+			return says("crowd", 0);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(thread[i], NULL);
+		right &= counts[i] == 4 * TASKS;
+	}
+	return says("crowd", right);
+}
+
 static void *until_cancelled(void *unused)
 {
 	(void)unused;
@@ -252,6 +285,52 @@ static int forks_within(int tasks)
 	return says("within", right);
 }
 
+/* Where a call of the runtime leads: the compiler is to look each time. */
+static const void *leads_to(void)
+{
+	void (*function)(omp_lock_t *) = omp_set_lock;
+
+	__asm__ volatile("" : "+r"(function));
+	return (const void *)(unsigned long)function;
+}
+
+/* Once its recording has ended, or it has none, the child's calls lead where they did at first. */
+static int heir(const void *at_first)
+{
+	const char *ends = getenv("ROUGH_ENDS");
+	int status = -1;
+	pid_t child = fork();
+
+	if (!child) {
+		int right = work(1) == 2 * TASKS;
+
+		while (ends && access(ends, F_OK) != 0)
+			right &= work(2) == 2 * TASKS;
+		right &= work(1) == 2 * TASKS && work(1) == 2 * TASKS;
+		_exit(!right || leads_to() != at_first);
+	}
+	return says("heir", child > 0 && waitpid(child, &status, 0) == child && status == 0);
+}
+
+static int closes(void)
+{
+	int right = work(1) == 2 * TASKS, ends[2];
+
+	for (int fd = 3; fd < 64; fd++)
+		close(fd);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0)
+		return says("closes", 0);
+	close(ends[1]);
+	for (int fd = 3; fd < 64; fd++)
+		if (fd != ends[0])
+			dup2(ends[0], fd);
+	/* The library looks for graind twice a second. */
+	usleep(600000);
+	for (int i = 0; i < CHILDREN; i++)
+		right &= work(1) == 2 * TASKS;
+	return says("closes", right);
+}
+
 /* ---- within the library's own doings ---- */
 
 static int whole;
@@ -342,6 +421,7 @@ static void execute(void)
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "plain", *begins = getenv("ROUGH_WAITS");
+	const void *at_first = leads_to();
 
 	while (begins && access(begins, F_OK) != 0)
 		usleep(10000);
@@ -349,12 +429,18 @@ int main(int argc, char **argv)
 		return signals();
 	if (!strcmp(mode, "threads"))
 		return threads(argc > 2 ? atoi(argv[2]) : AT_ONCE_MAX);
+	if (!strcmp(mode, "crowd"))
+		return crowd();
 	if (!strcmp(mode, "cancel"))
 		return cancel();
 	if (!strcmp(mode, "fork"))
 		return forks();
 	if (!strcmp(mode, "within"))
 		return forks_within(argc > 2 ? atoi(argv[2]) : TASKS);
+	if (!strcmp(mode, "heir"))
+		return heir(at_first);
+	if (!strcmp(mode, "closes"))
+		return closes();
 	if (!strcmp(mode, "pending"))
 		return pending(argc > 2 ? strtoul(argv[2], NULL, 10) : 1);
 	if (!strcmp(mode, "busy"))
