@@ -49,6 +49,30 @@ for mode in signals/libgomp signals/libomp threads/libgomp cancel/libgomp cancel
 	# A child of a process with other threads may not allocate with the sanitizer's allocator.
 	[[ ${mode%/*} =~ ^(fork|within)$ ]] || rough "with sanitizers" "$T/build" "${mode%/*}" "${mode#*/}" checked
 done
+# A process has 256 rings. The first thread has one, and 300 come.
+for runtime in "" .clang; do
+	"$GRAINCTL" run --fast --lossless -- "$B/tests/root/programs/rough$runtime" crowd >"$T/out" 2>"$T/err"
+	is "a crowd of threads$runtime: the program's own account" "$? $(tail -1 "$T/out" | json 'd["correct"]' 2>&1)" "0 True"
+	job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/err" | tail -1)
+	is "a crowd of threads$runtime: 45 had no ring, and all of the others' tasks are there" \
+		"$("$GRAINCTL" summary "$job" --json | json 'd["grains"]["tasks"], d["grains"]["incomplete"], d["events"]["losses"]' 2>&1)" \
+		"(25550, 0, {'shim-no-ring': 45})"
+done
+# Threads that have ended are looked for nowhere; in a PID namespace they are known by the numbers that they have here.
+strace -f -o "$T/strace" -e trace=openat -p "$GRAIND_PID" 2>"$T/strace.err" &
+tracer=$!
+until grep -q attached "$T/strace.err"; do sleep 0.05; done
+"$GRAINCTL" run --fast -- "$B/tests/root/programs/rough" threads >"$T/out" 2>"$T/err"
+kill "$tracer"
+wait "$tracer" 2>/dev/null
+check "graind was watched" grep -q '/proc/[0-9]*/' "$T/strace"
+is "hundreds of threads that end: graind lists them never" "$(grep -c '/proc/[0-9]*/task"' "$T/strace")" 0
+"$GRAINCTL" run --fast -- unshare --pid --fork --kill-child "$B/tests/root/programs/rough" plain >"$T/out" 2>"$T/err"
+job=$(sed -n 's/.*: job \([0-9]*\): process .*rough plain$/\1/p' "$T/err")
+"$GRAINCTL" export "$job" --format log -o "$T/log"
+pid=$(sed -n 's/^@process pid=\([0-9]*\) .*/\1/p' "$T/log")
+is "in a PID namespace: the threads of its events are those that it has here" \
+	"$(awk '/^[0-9]+ [0-9]+ / && $4 ~ /^(create|member)-begin$/ { print ($2 >= '"$pid"') }' "$T/log" | sort -u)" 1
 # alone NAME MODE COMMAND...: with the library, and whoever listens at $T/rings.sock.
 alone()
 {
