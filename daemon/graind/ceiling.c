@@ -14,6 +14,19 @@ void ceiling__start(struct ceiling *ceiling, double percent, uint64_t seed, uint
 				    .on = true};
 }
 
+void ceiling__change(struct ceiling *ceiling, double percent)
+{
+	ceiling->share = percent / 100;
+}
+
+bool ceiling__lift(struct ceiling *ceiling)
+{
+	bool begins = !ceiling->on;
+
+	ceiling->on = true;
+	return begins;
+}
+
 void ceiling__spend(struct ceiling *ceiling, double cost_ns, double most_percent, uint64_t now_ns)
 {
 	double share = most_percent / 100 < ceiling->share ? most_percent / 100 : ceiling->share;

@@ -26,6 +26,10 @@ struct ceiling {
 
 /* At the beginning of the first window. */
 void ceiling__start(struct ceiling *ceiling, double percent, uint64_t seed, uint64_t now_ns);
+/* The share is another one from now on; what is owed stays. */
+void ceiling__change(struct ceiling *ceiling, double percent);
+/* It ends: a window that is on goes on for good; true: there was none, and one begins now. */
+bool ceiling__lift(struct ceiling *ceiling);
 /* Since the last call recording took `cost_ns`; it may take `most_percent`, too, where that is less. */
 void ceiling__spend(struct ceiling *ceiling, double cost_ns, double most_percent, uint64_t now_ns);
 /* Whether the window is to end now; `inside`: a region that it has seen begin has not ended. */

@@ -56,10 +56,8 @@ static uint64_t due_ns(const struct job *job)
 
 static bool has_graph(const struct job *job)
 {
-	const struct job_ceiling *ceiling = &job->view.ceiling;
-
 	return job->view.pid && job->view.state == JOB_RUNNING && !job->samples_only &&
-	       !(ceiling->percent > 0 && ceiling->windows);
+	       !job->view.ceiling.windows;
 }
 
 /* The one that waits longest. Under the lock; *when: nobody is to be looked at before. */

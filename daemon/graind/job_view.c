@@ -49,10 +49,11 @@ static json_t *real(double value)
 
 static json_t *ceiling(const struct job_ceiling *ceiling)
 {
-	if (!(ceiling->percent > 0))
+	if (!(ceiling->percent > 0) && !ceiling->windows)
 		return json_null();
-	return json_pack("{s:o, s:s, s:I, s:o, s:o}", "percent", real(ceiling->percent), "mode",
-			 ceiling->mode, "windows", (json_int_t)ceiling->windows, "recorded_percent",
+	return json_pack("{s:o, s:s, s:I, s:o, s:o}", "percent",
+			 real(ceiling->percent > 0 ? ceiling->percent : NAN), "mode", ceiling->mode,
+			 "windows", (json_int_t)ceiling->windows, "recorded_percent",
 			 real(ceiling->recorded_percent), "cost_percent", real(ceiling->cost_percent));
 }
 

@@ -44,13 +44,13 @@ struct job_measures {
 	} problems[JOB_PROBLEMS];
 };
 
-/* Of a job whose cost has a ceiling. */
+/* Of a job whose cost has a ceiling, or had one. */
 struct job_ceiling {
-	double percent;		 /* 0: there is none */
+	double percent;		 /* 0: there is none now */
 	const char *mode;	 /* "all", "windows", "samples" */
 	uint64_t windows;	 /* that have ended */
-	double recorded_percent; /* of the time */
-	double cost_percent;	 /* of the time, as graind reckons it */
+	double recorded_percent; /* of the time since there is or was this ceiling */
+	double cost_percent;	 /* of that time, as graind reckons it; NAN: there is none now */
 };
 
 struct job_view {

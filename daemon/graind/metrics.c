@@ -162,7 +162,7 @@ static double job_busy(const struct metrics_job *job)
 
 static double job_recorded(const struct metrics_job *job)
 {
-	return job->ceiling.percent > 0 ? job->ceiling.recorded_percent / 100 : 1;
+	return job->ceiling.percent > 0 || job->ceiling.windows ? job->ceiling.recorded_percent / 100 : 1;
 }
 
 static double job_ceiling(const struct metrics_job *job)

@@ -265,6 +265,11 @@ void recorder__window(struct recorder *recorder, const struct recorder_window *w
 							 window->begin_ns));
 }
 
+bool recorder__is_parted(const struct recorder *recorder)
+{
+	return spool__is_parted(recorder->spool);
+}
+
 void recorder__lost_samples(struct recorder *recorder, uint64_t count, uint64_t addresses)
 {
 	if (count)

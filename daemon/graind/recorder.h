@@ -73,6 +73,8 @@ struct recorder_window {
 	uint64_t cost_ns;	   /* that its probes took from the busiest CPU */
 };
 void recorder__window(struct recorder *recorder, const struct recorder_window *window);
+/* Whether there were any. */
+bool recorder__is_parted(const struct recorder *recorder);
 
 /* Looks at what is new, and puts the trace into its file when `flush`. */
 void recorder__tick(struct recorder *recorder, bool flush);

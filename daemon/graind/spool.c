@@ -212,6 +212,11 @@ void spool__parted(struct spool *spool)
 	spool->parted = true;
 }
 
+bool spool__is_parted(const struct spool *spool)
+{
+	return spool->parted;
+}
+
 /* What the worker says is as untrusted as what it read. */
 static int take_lines(struct spool *spool, char *text, struct kept_regions *regions)
 {

@@ -28,6 +28,7 @@ void spool__flush(struct spool *spool);
 uint64_t spool__dropped(const struct spool *spool);
 /* The trace has windows already, of another kind: no regions are kept. */
 void spool__parted(struct spool *spool);
+bool spool__is_parted(const struct spool *spool);
 /* Whether events are no longer kept. */
 bool spool__folds(const struct spool *spool);
 /* The statistics, within so many seconds, go into the trace; nothing does where all events are there. Frees

@@ -58,28 +58,49 @@ static double wanted_percent(double percent)
 	return percent;
 }
 
+/* From now on, with nothing saved and nothing owed. */
+static void limit(struct windows *windows, double percent)
+{
+	for (unsigned int i = 0; i < windows->cpus; i++) {
+		struct windows_cpu *cpu = &windows->by_cpu[i];
+
+		cpu->passed = capture__passed(windows->capture, i);
+		cpu->window += cpu->step;
+		cpu->step = 0;
+	}
+	windows->limited = true;
+	windows->percent = percent;
+	windows->limited_ns = job__now_ns();
+	windows->recorded_ns = 0;
+	windows->cost_ns = 0;
+	windows->inside = 0;
+	windows->cpu_ns = own_cpu_ns();
+	windows->pausing_ns = capture__pausing_ns(windows->capture);
+	if (windows->members->cost_ns)
+		windows->inside_ns += EVENT_WEIGHT * windows->members->cost_ns(windows->owner);
+	ceiling__start(&windows->ceiling, percent, windows->limited_ns, windows->limited_ns);
+	__atomic_add_fetch(&limited, 1, __ATOMIC_RELAXED);
+}
+
 void windows__open(struct windows *windows, struct capture *capture, double ns_per_event, double percent,
 		   const struct windows_members *members, void *owner)
 {
 	*windows = (struct windows){.capture = capture,
 				    .ns_per_event = ns_per_event,
+				    .asked_percent = percent,
 				    .members = members,
-				    .owner = owner};
-	percent = wanted_percent(percent);
-	if (percent <= 0 || ns_per_event <= 0)
+				    .owner = owner,
+				    .generation = policy__generation()};
+	if (ns_per_event <= 0)
 		return;
 	windows->cpus = (unsigned int)sysconf(_SC_NPROCESSORS_CONF);
 	windows->by_cpu = calloc(windows->cpus, sizeof(*windows->by_cpu));
 	if (!windows->by_cpu)
 		return;
-	for (unsigned int i = 0; i < windows->cpus; i++)
-		windows->by_cpu[i].passed = capture__passed(capture, i);
-	windows->limited = true;
-	windows->percent = percent;
-	windows->begin_ns = windows->opened_ns = job__now_ns();
-	windows->cpu_ns = own_cpu_ns();
-	ceiling__start(&windows->ceiling, percent, windows->begin_ns, windows->begin_ns);
-	__atomic_add_fetch(&limited, 1, __ATOMIC_RELAXED);
+	windows->begin_ns = job__now_ns();
+	percent = wanted_percent(percent);
+	if (percent > 0)
+		limit(windows, percent);
 }
 
 void windows__close(struct windows *windows)
@@ -92,16 +113,45 @@ void windows__close(struct windows *windows)
 
 void windows__saw(struct windows *windows, unsigned int cpu, const struct ring_event *events, size_t count)
 {
-	if (!windows->limited)
-		return;
 	if (cpu < windows->cpus)
 		windows->by_cpu[cpu].step += count;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; windows->limited && i < count; i++) {
 		if (events[i].kind == RING_REGION_BEGIN)
 			windows->inside++;
 		else if (events[i].kind == RING_REGION_END && windows->inside > 0)
 			windows->inside--;
 	}
+}
+
+/* Of the window that has begun last, as far as there has been a ceiling. */
+static uint64_t window_ns(const struct windows *windows, uint64_t now)
+{
+	return now - (windows->begin_ns > windows->limited_ns ? windows->begin_ns : windows->limited_ns);
+}
+
+static struct job_ceiling ceiling_of(const struct windows *windows, uint64_t now)
+{
+	uint64_t whole = now - windows->limited_ns;
+	uint64_t recorded = windows->recorded_ns + (windows->ceiling.on ? window_ns(windows, now) : 0);
+
+	return (struct job_ceiling){
+		.percent = windows->percent,
+		.mode = windows->stopped		     ? "samples"
+			: windows->limited && windows->count ? "windows"
+							     : "all",
+		.windows = windows->count,
+		.recorded_percent = whole ? 100 * (double)recorded / (double)whole : 100,
+		.cost_percent = !windows->limited ? NAN
+				: whole		  ? 100 * windows->cost_ns / (double)whole
+						  : 0,
+	};
+}
+
+/* Whether a job has something to say: there is a ceiling, or one that is gone has had it recorded in windows.
+ */
+static bool concerns(const struct windows *windows, const struct recorder *recorder)
+{
+	return windows->limited || (recorder && recorder__is_parted(recorder));
 }
 
 static void show(struct job_view *view, const void *ctx)
@@ -111,33 +161,18 @@ static void show(struct job_view *view, const void *ctx)
 
 static void show_job(struct job *job, struct recorder *recorder, const void *ctx)
 {
-	(void)recorder;
-	job__change(job, show, ctx);
-}
+	const struct windows *windows = ctx;
+	struct job_ceiling shown = {.percent = 0};
 
-static struct job_ceiling ceiling_of(const struct windows *windows, uint64_t now)
-{
-	uint64_t whole = now - windows->opened_ns;
-	uint64_t recorded = windows->recorded_ns + (windows->ceiling.on ? now - windows->begin_ns : 0);
-
-	return (struct job_ceiling){
-		.percent = windows->percent,
-		.mode = windows->stopped ? "samples"
-			: windows->count ? "windows"
-					 : "all",
-		.windows = windows->count,
-		.recorded_percent = whole ? 100 * (double)recorded / (double)whole : 100,
-		.cost_percent = whole ? 100 * windows->cost_ns / (double)whole : 0,
-	};
+	if (concerns(windows, recorder))
+		shown = ceiling_of(windows, windows->shown_ns);
+	job__change(job, show, &shown);
 }
 
 static void show_all(struct windows *windows)
 {
-	struct job_ceiling shown;
-
 	windows->shown_ns = job__now_ns();
-	shown = ceiling_of(windows, windows->shown_ns);
-	windows->members->each(windows->owner, show_job, &shown);
+	windows->members->each(windows->owner, show_job, windows);
 }
 
 /* Threads change their CPUs from step to step: over a window the busiest one has less than in all steps. */
@@ -179,7 +214,7 @@ void windows__leave(const struct windows *windows, struct job *job, struct recor
 	struct recorder_window window = {.begin_ns = now, .end_ns = now};
 	struct job_ceiling shown;
 
-	if (!windows->limited)
+	if (!concerns(windows, recorder))
 		return;
 	shown = ceiling_of(windows, now);
 	job__change(job, show, &shown);
@@ -216,6 +251,7 @@ static void note(struct windows *windows)
 {
 	char text[NOTE_BYTES];
 
+	windows->noted = true;
 	write_note(windows, text);
 	windows->members->each(windows->owner, note_job, text);
 }
@@ -229,7 +265,7 @@ void windows__enter(const struct windows *windows, struct job *job)
 		return;
 	shown = ceiling_of(windows, job__now_ns());
 	job__change(job, show, &shown);
-	if (!windows->count)
+	if (!windows->noted)
 		return;
 	write_note(windows, text);
 	job__note(job, text);
@@ -265,8 +301,9 @@ static void end_window(struct windows *windows)
 		windows->members->pause(windows->owner);
 	now = job__now_ns();
 	capture__pause(windows->capture);
-	windows->recorded_ns += now - windows->begin_ns;
-	if (!windows->count++)
+	windows->recorded_ns += window_ns(windows, now);
+	windows->count++;
+	if (!windows->noted)
 		note(windows);
 	window = window_until(windows, now);
 	tell_all(windows, &window);
@@ -335,14 +372,11 @@ static double cost_inside(struct windows *windows, uint64_t drained_ns)
 	return cost;
 }
 
-void windows__step(struct windows *windows)
+static void spend(struct windows *windows)
 {
 	uint64_t now = job__now_ns(), cpu = own_cpu_ns(), pausing, all;
-	double probes;
+	double probes = cost_of_hits(windows, &all);
 
-	if (!windows->limited)
-		return;
-	probes = cost_of_hits(windows, &all);
 	/* Rings are emptied where the program could run; what else graind does is not for each event. */
 	probes += fmin((double)(cpu - windows->cpu_ns), DRAIN_NS * (double)all);
 	probes += cost_inside(windows, cpu - windows->cpu_ns);
@@ -356,6 +390,53 @@ void windows__step(struct windows *windows)
 		end_window(windows);
 	else if (!windows->stopped && ceiling__begins(&windows->ceiling))
 		begin_window(windows);
-	if (now - windows->shown_ns > 250000000)
+}
+
+static void note_lifted(struct job *job, struct recorder *recorder, const void *ctx)
+{
+	(void)ctx;
+	if (recorder && recorder__is_parted(recorder))
+		job__note(job, "ceiling: the settings have none any more: from here on all is recorded");
+}
+
+static void lift(struct windows *windows)
+{
+	windows->limited = windows->noted = false;
+	windows->percent = 0;
+	__atomic_sub_fetch(&limited, 1, __ATOMIC_RELAXED);
+	if (ceiling__lift(&windows->ceiling))
+		begin_window(windows);
+	windows->members->each(windows->owner, note_lifted, NULL);
+	show_all(windows);
+}
+
+/* What has been reloaded holds for what is being recorded, too, unless probes cannot come back. */
+static void follow_policy(struct windows *windows)
+{
+	unsigned int generation = policy__generation();
+	double percent;
+
+	if (generation == windows->generation || windows->stopped)
+		return;
+	windows->generation = generation;
+	percent = wanted_percent(windows->asked_percent);
+	if (percent > 0 && !windows->limited) {
+		limit(windows, percent);
+	} else if (percent > 0) {
+		windows->percent = percent;
+		ceiling__change(&windows->ceiling, percent);
+	} else if (windows->limited) {
+		lift(windows);
+	}
+}
+
+void windows__step(struct windows *windows)
+{
+	if (!windows->by_cpu)
+		return;
+	follow_policy(windows);
+	if (windows->limited)
+		spend(windows);
+	if ((windows->limited || windows->count) && job__now_ns() - windows->shown_ns > 250000000)
 		show_all(windows);
 }

@@ -39,29 +39,34 @@ struct windows {
 	const struct windows_members *members;
 	void *owner;
 	struct ceiling ceiling;
-	double percent;
+	double asked_percent;	 /* by the request; 0: it does not say */
+	double percent;		 /* in force; 0: there is none */
+	unsigned int generation; /* of the policy that says so */
 	struct windows_cpu *by_cpu;
 	double inside_ns; /* what that window took those who write by themselves */
 	unsigned int cpus;
-	uint64_t opened_ns, begin_ns; /* the first window's beginning, the last one's */
-	uint64_t recorded_ns, count;  /* of windows that have ended */
+	uint64_t begin_ns;    /* of the last window */
+	uint64_t limited_ns;  /* since when there is this ceiling */
+	uint64_t recorded_ns; /* since then, in windows that have ended */
+	uint64_t count;	      /* windows that have ended, ever */
 	uint64_t cpu_ns, shown_ns, pausing_ns;
-	double cost_ns;
-	long inside;  /* regions that the window has seen begin and not end */
-	bool limited; /* there is a ceiling */
-	bool stopped; /* probes cannot come and go here: there are no more windows */
+	double cost_ns; /* since there is this ceiling */
+	long inside;	/* regions that the window has seen begin and not end */
+	bool limited;	/* there is a ceiling */
+	bool noted;	/* its jobs have a note that says so */
+	bool stopped;	/* probes cannot come and go here: there are no more windows */
 };
 
 /*
  * When recording begins. `percent`: what the request allows, 0: it does not say; the policy's ceilings count,
- * too. Without any, or where nobody knows what an event costs, there is none.
+ * too, as they are at each step. Without any, or where nobody knows what an event costs, there is none.
  */
 void windows__open(struct windows *windows, struct capture *capture, double ns_per_event, double percent,
 		   const struct windows_members *members, void *owner);
 void windows__close(struct windows *windows);
 /* Of what the rings had. */
 void windows__saw(struct windows *windows, unsigned int cpu, const struct ring_event *events, size_t count);
-/* After each drain: ends and begins windows. */
+/* After each drain: ends and begins windows, and takes up what the policy says now. */
 void windows__step(struct windows *windows);
 /* Whether it is between two windows. */
 bool windows__pauses(const struct windows *windows);

@@ -147,6 +147,51 @@ is "session: the other one, beside it, too" "$(of_session "fib 38 12 120" "j['ce
 "$GRAINCTL" summary "$(of_session "fib 30 30 12" "j['job']")" >"$T/session.text"
 check "session: its summary tells" grep -q "RECORDED IN WINDOWS" "$T/session.text"
 
+# Settings that are reloaded hold for what is being recorded: of a request, from inside, of a session.
+# of_job NUMBER EXPRESSION: of the job j, now.
+of_job() { curl -s --unix-socket "$GRAIND_SOCKET" "http://graind/v1/jobs/$1" | json "(lambda j: $2)(d)" 2>/dev/null; }
+# becomes NUMBER EXPRESSION: until it holds, ten seconds at most.
+becomes() { local _; for _ in $(seq 100); do [ "$(of_job "$1" "$2")" = True ] && break; sleep 0.1; done; of_job "$1" "$2"; }
+settings "keep-days = 30"
+reload
+"$PROGRAMS/fib" 36 36 1 >"$T/reloaded.out" & slow=$!
+"$PROGRAMS/fib" 36 36 1 >"$T/asked.out" & asked=$!
+PIDS+=("$slow" "$asked")
+sleep 0.2
+asked=$("$GRAINCTL" attach --ceiling 5 "$asked" 2>/dev/null | sed -n 's/^job //p')
+session=$(curl -s --unix-socket "$GRAIND_SOCKET" -d '{"all":true}' http://graind/v1/jobs | json 'd["job"]')
+for _ in $(seq 100); do "$GRAINCTL" jobs --json >"$T/jobs"; member=$(json "[j['job'] for j in d['jobs'] if j['pid'] == $slow] or ''" <"$T/jobs"); [ "$member" ] && break; sleep 0.1; done
+member=${member//[^0-9]/}
+becomes "$member" "j['events'] > 0" >/dev/null
+is "reload: before, the session's job has no ceiling" "$(of_job "$member" "j['ceiling']")" None
+is "... and the other one that of its request" "$(becomes "$asked" "j['ceiling']['percent'] == 5 and j['ceiling']['windows'] > 0")" True
+settings "process-ceiling-percent = 3"
+reload
+is "reload: the session's job is in windows then" "$(becomes "$member" "bool(j['ceiling']) and j['ceiling']['percent'] == 3 and j['ceiling']['mode'] == 'windows'")" True
+is "... and costs what it may, as far as graind reckons, since then" "$(becomes "$member" "0 < j['ceiling']['cost_percent'] <= 3.5 and j['ceiling']['recorded_percent'] < 50")" True
+is "... the other one has the lower ceiling" "$(becomes "$asked" "j['ceiling']['percent'] == 3")" True
+settings "host-ceiling-percent = 50" "process-ceiling-percent = 1"
+reload
+is "reload: a lower one is kept, too" "$(becomes "$member" "j['ceiling']['percent'] == 1")" True
+settings "keep-days = 30"
+reload
+is "reload: without one all is recorded again" "$(becomes "$member" "j['ceiling']['percent'] is None and j['ceiling']['mode'] == 'all'")" True
+is "... for the other one that of its request counts" "$(becomes "$asked" "j['ceiling']['percent'] == 5")" True
+windows=$(of_job "$member" "j['ceiling']['windows']")
+before=$(of_job "$member" "j['events']")
+"$PROGRAMS/fib" 30 4 3 >/dev/null
+is "... no window ends any more, and events go on coming" "$(sleep 1; of_job "$member" "j['ceiling']['windows'] == $windows and j['events'] > $before")" True
+check "... a note tells" grep -q "ceiling: the settings have none any more" <(of_job "$member" "j['notes']")
+"$GRAINCTL" jobs --all --json >"$T/jobs"
+of_session() { json "next(($2) for j in d['jobs'] if j['job'] > $session and j['cmd'].endswith('$1'))" <"$T/jobs"; }
+is "... a program that comes then has nothing to do with windows" "$(of_session "fib 30 4 3" "j['ceiling']")" None
+for job in "$session" "$asked"; do curl -s --unix-socket "$GRAIND_SOCKET" -X POST "http://graind/v1/jobs/$job/detach" >/dev/null; done
+becomes "$member" "j['state'] == 'finished'" >/dev/null
+"$GRAINCTL" summary "$member" --json >"$T/reloaded.summary"
+is "... its summary has windows, to its very end" "$(json 'd["recording"]["mode"], d["conservation"]["violations"], d["recording"]["recorded_ns"] > 1e9' <"$T/reloaded.summary")" \
+	"('windows', 0, True)"
+is "... and the other program's has none" "$("$GRAINCTL" summary "$(of_session "fib 30 4 3" "j['job']")" --json | json 'd["recording"]')" "{'mode': 'all'}"
+
 "$GRAINCTL" run --ceiling 0 -- "$PROGRAMS/fib" 20 2 1 >"$T/zero.out" 2>&1
 is "a ceiling of nothing is refused" "$?" 2
 check "... with what it takes" grep -q "0.1 to 100 percent" "$T/zero.out"

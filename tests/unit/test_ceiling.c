@@ -101,6 +101,21 @@ int main(void)
 	}
 	CHECK(fabs(phases / windows - 19.5) < 4 * 11.5 / sqrt(windows),
 	      "windows begin at any phase of a rhythm: mean %.2f", phases / windows);
+	/* The share may change meanwhile, and end. */
+	{
+		struct ceiling ceiling;
+
+		ceiling__start(&ceiling, 50, 1, 0);
+		ceiling__spend(&ceiling, 20e6, 100, 10000000); /* earns 4 ms, which is all that is saved */
+		CHECK(ceiling__is_over(&ceiling, true), "16 ms of debt are too much");
+		ceiling__end(&ceiling);
+		ceiling__change(&ceiling, 1);
+		ceiling__spend(&ceiling, 0, 100, 110000000);
+		CHECK(ceiling.budget_ns > -15.1e6 && ceiling.budget_ns < -14.9e6,
+		      "a lower share counts from then on; what was owed still is");
+		CHECK(ceiling__lift(&ceiling) && ceiling.on, "when it is lifted a window begins");
+		CHECK(!ceiling__lift(&ceiling) && ceiling.on, "... or goes on");
+	}
 	/* The host's share may be the smaller one. */
 	{
 		struct ceiling ceiling;
