@@ -4,6 +4,7 @@
 #include "daemon/grainctl/launch.h"
 #include "daemon/grainctl/private_daemon.h"
 #include "daemon/grainctl/profile.h"
+#include "daemon/grainctl/server.h"
 #include "daemon/grainctl/shim.h"
 
 #include <jansson.h>
@@ -14,8 +15,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { OPTION_NO_FAST = 640 };
+
+#define NO_FAST_HELP                                                                                         \
+	"By probes, even where a ceiling and allow-fast in graind.conf would have it recorded from inside"
+
 struct run_options {
-	char **argv; /* of the program */
+	char **argv;	/* of the program */
+	bool by_probes; /* whatever the settings prefer */
 	struct profile_request request;
 };
 
@@ -27,12 +34,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'f':
 		options->request.fast = true;
 		return 0;
+	case OPTION_NO_FAST:
+		options->by_probes = true;
+		return 0;
 	case 'l':
 		options->request.lossless = true;
 		return 0;
 	case ARGP_KEY_END:
 		if (options->request.lossless && !options->request.fast)
 			argp_error(state, "--lossless goes with --fast: probes cannot wait");
+		if (options->by_probes && options->request.fast)
+			argp_error(state, "--fast and --no-fast exclude each other");
 		return 0;
 	case ARGP_KEY_ARG:
 		options->argv = state->argv + state->next - 1;
@@ -256,11 +268,47 @@ static int run(struct ctl *ctl, const struct run_options *options, const char *s
 	return exit_status(status);
 }
 
+/* Whether its recording has a ceiling, and the settings prefer the cheaper way then. */
+static bool is_to_be_fast(const char *socket, const struct profile_request *request)
+{
+	json_t *answer = NULL;
+	const json_t *policy;
+	char ignored[512];
+	bool limited;
+
+	if (server__call(socket, "GET", "/v1/status", NULL, &answer, NULL, ignored) != CTL_DONE)
+		return false;
+	policy = json_object_get(answer, "policy");
+	limited = request->ceiling_percent > 0 ||
+		  json_number_value(json_object_get(policy, "process_ceiling_percent")) > 0 ||
+		  json_number_value(json_object_get(policy, "host_ceiling_percent")) > 0;
+	limited = limited && json_is_true(json_object_get(policy, "allow_fast"));
+	json_decref(answer);
+	return limited;
+}
+
+/* What was not said: counters and samples alone are not for every way. */
+static void choose_way(const struct ctl *ctl, struct run_options *options, const char *socket)
+{
+	struct profile_request *request = &options->request;
+	char why[512];
+
+	if (request->fast || options->by_probes || request->counters || request->samples_only ||
+	    !is_to_be_fast(socket, request))
+		return;
+	if (shim__prepare(socket, why) != 0)
+		return;
+	request->fast = true;
+	ctl__say(ctl,
+		 "recorded from inside, as with --fast: its recording has a ceiling (--no-fast: by probes)");
+}
+
 int verb__run(struct ctl *ctl, int argc, char **argv)
 {
 	static const struct argp_option option_list[] = {
 		PROFILE_OPTIONS,
 		{"fast", 'f', NULL, 0, CTL_FAST_HELP, 0},
+		{"no-fast", OPTION_NO_FAST, NULL, 0, NO_FAST_HELP, 0},
 		{"lossless", 'l', NULL, 0, CTL_LOSSLESS_HELP, 0},
 		{0},
 	};
@@ -298,5 +346,6 @@ int verb__run(struct ctl *ctl, int argc, char **argv)
 		private_daemon__stop(&daemon);
 		return ctl__fail(ctl, CTL_FAILED, "%s", why);
 	}
+	choose_way(ctl, &options, socket);
 	return run(ctl, &options, socket, &daemon);
 }

@@ -17,7 +17,7 @@ enum policy_profile { POLICY_OFF, POLICY_ON_REQUEST, POLICY_ALWAYS };
 struct policy_limits {
 	double process_ceiling_percent; /* of the CPU time of a process that recording it may cost */
 	double host_ceiling_percent;	/* of the CPU time of the whole machine, for all processes */
-	bool allow_fast;		/* a process may be moved to libgrainshim to stay below them */
+	bool allow_fast;		/* to stay below them libgrainshim is what to begin with */
 	bool report_traces;		/* traces go to the report directory, too */
 	uint64_t job_bytes;		/* of files that one job may write */
 	uint64_t keep_seconds;		/* that a finished job is kept */

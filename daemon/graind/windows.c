@@ -225,12 +225,6 @@ void windows__leave(const struct windows *windows, struct job *job, struct recor
 	recorder__window(recorder, &window);
 }
 
-static void note_job(struct job *job, struct recorder *recorder, const void *text)
-{
-	(void)recorder;
-	job__note(job, text);
-}
-
 #define NOTE_BYTES 200
 
 static void write_note(const struct windows *windows, char text[NOTE_BYTES])
@@ -247,28 +241,49 @@ static void write_note(const struct windows *windows, char text[NOTE_BYTES])
 			 windows->percent);
 }
 
-static void note(struct windows *windows)
+/* Moving it is for its user, whose rights that needs. */
+static void hint(const struct windows *windows, struct job *job)
+{
+	struct policy_limits limits;
+	char text[NOTE_BYTES];
+
+	policy__limits(&limits);
+	if (!limits.allow_fast || windows->members->resume)
+		return;
+	snprintf(text, NOTE_BYTES,
+		 "ceiling: from inside an event costs less, and more would be recorded: grainctl detach %llu "
+		 "&& "
+		 "grainctl attach --fast %d",
+		 (unsigned long long)job->number, (int)job->process.pid);
+	job__note(job, text);
+}
+
+static void note_job(struct job *job, struct recorder *recorder, const void *ctx)
 {
 	char text[NOTE_BYTES];
 
+	(void)recorder;
+	write_note(ctx, text);
+	job__note(job, text);
+	hint(ctx, job);
+}
+
+static void note(struct windows *windows)
+{
 	windows->noted = true;
-	write_note(windows, text);
-	windows->members->each(windows->owner, note_job, text);
+	windows->members->each(windows->owner, note_job, windows);
 }
 
 void windows__enter(const struct windows *windows, struct job *job)
 {
-	char text[NOTE_BYTES];
 	struct job_ceiling shown;
 
 	if (!windows->limited)
 		return;
 	shown = ceiling_of(windows, job__now_ns());
 	job__change(job, show, &shown);
-	if (!windows->noted)
-		return;
-	write_note(windows, text);
-	job__note(job, text);
+	if (windows->noted)
+		note_job(job, NULL, windows);
 }
 
 bool windows__pauses(const struct windows *windows)

@@ -192,6 +192,31 @@ is "... its summary has windows, to its very end" "$(json 'd["recording"]["mode"
 	"('windows', 0, True)"
 is "... and the other program's has none" "$("$GRAINCTL" summary "$(of_session "fib 30 4 3" "j['job']")" --json | json 'd["recording"]')" "{'mode': 'all'}"
 
+# allow-fast: what begins under a ceiling begins from inside; what is recorded by probes is told how to get there.
+way() { json 'd["source"]' <"$T/$1.summary"; }
+hints() { json 'len([n for n in d["notes"] if "grainctl detach %d && grainctl attach --fast %d" % (d["job"], d["pid"]) in n])' <"$T/$1.job"; }
+settings "process-ceiling-percent = 2" "allow-fast = true"
+reload
+limited allowed -- "$PROGRAMS/fib" 26 26 3
+is "allow-fast: a program with a ceiling begins from inside" "$(way allowed) $(hints allowed)" "shim 0"
+check "... and is told so" grep -q "recorded from inside, as with --fast" "$T/allowed.err"
+limited probed --no-fast -- "$PROGRAMS/fib" 26 26 3
+is "... not with --no-fast: in windows, and a note says once what to type" "$(way probed) $(json 'd["ceiling"]["mode"]' <"$T/probed.job") $(hints probed)" "uprobes windows 1"
+limited counted --counters page-faults -- "$PROGRAMS/fib" 20 4 1
+is "... nor with counters" "$(way counted)" uprobes
+settings "allow-fast = true"
+reload
+limited unlimited -- "$PROGRAMS/fib" 20 4 1
+is "... nor without a ceiling" "$(way unlimited)" uprobes
+limited own --ceiling 50 -- "$PROGRAMS/fib" 20 4 1
+is "... a request's own ceiling is one" "$(way own)" shim
+settings "process-ceiling-percent = 2"
+reload
+limited forbidden -- "$PROGRAMS/fib" 26 26 3
+is "without it: by probes, in windows, and no word of --fast" "$(way forbidden) $(json 'd["ceiling"]["mode"]' <"$T/forbidden.job") $(hints forbidden)" "uprobes windows 0"
+limited users --fast -- "$PROGRAMS/fib" 20 4 1
+is "... a user's own --fast is not touched" "$(way users)" shim
+
 "$GRAINCTL" run --ceiling 0 -- "$PROGRAMS/fib" 20 2 1 >"$T/zero.out" 2>&1
 is "a ceiling of nothing is refused" "$?" 2
 check "... with what it takes" grep -q "0.1 to 100 percent" "$T/zero.out"
