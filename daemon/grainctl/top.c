@@ -23,17 +23,20 @@ static uint64_t now_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* The value of a sample in OpenMetrics text, NAN if it is not there. */
+/* The sum of the samples of a name in OpenMetrics text, whatever labels are not said; NAN if there are none.
+ */
 static double sample(const char *text, const char *name)
 {
 	size_t length = strlen(name);
+	double sum = NAN;
 
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		line += *line == '\n';
-		if (!strncmp(line, name, length) && line[length] == ' ')
-			return strtod(line + length, NULL);
+		if (strncmp(line, name, length) || !strchr(" {", line[length]))
+			continue;
+		sum = (isnan(sum) ? 0 : sum) + strtod(line + strcspn(line, " \n"), NULL);
 	}
-	return NAN;
+	return sum;
 }
 
 static void ask_graind(const struct ctl *ctl, struct top_graind *out)

@@ -5,6 +5,7 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -78,7 +79,7 @@ static void look_at_program(struct drain_pace *pace)
 
 struct shown {
 	const struct ring_counts *counts;
-	uint64_t lost, now_ns, start_ns;
+	uint64_t lost[LOST_CAUSES], now_ns, start_ns;
 	double events_per_s;
 	struct live_measures live;
 };
@@ -90,7 +91,7 @@ static void show(struct job_view *view, const void *ctx)
 
 	view->events = shown->counts->events;
 	view->grains = shown->counts->grains + shown->counts->inside.grains;
-	view->lost = shown->lost;
+	memcpy(view->lost, shown->lost, sizeof(view->lost));
 	view->events_per_s = shown->events_per_s;
 	view->live = shown->live;
 	if (shown->counts->largest_team)
@@ -111,9 +112,11 @@ static void show_counts(struct drain_pace *pace, const struct recorder *recorder
 	size_t causes = drain__losses(capture, pace->job->process.pid, before, shown.counts, losses);
 	uint64_t elapsed;
 
-	shown.lost = shown.counts->lost_reported + shown.counts->inside.lost + recorder__dropped(recorder);
+	shown.lost[LOST_RING_FULL] = shown.counts->lost_reported;
+	shown.lost[LOST_NOT_WRITTEN] = recorder__dropped(recorder);
+	shown.lost[LOST_SHIM] = shown.counts->inside.lost;
 	for (size_t i = 0; i < causes; i++)
-		shown.lost += losses[i].count;
+		shown.lost[i] += losses[i].count;
 	shown.now_ns = job__now_ns();
 	elapsed = shown.now_ns - pace->shown_ns;
 	shown.events_per_s =
@@ -167,11 +170,12 @@ size_t drain__losses(const struct capture *capture, pid_t pid, const struct capt
 	if (!capture)
 		return 0;
 	capture__losses_of(capture, pid, &lost);
-	losses[0] = (struct recorder_loss){"ring-full", since(since(lost.ring_full, before->ring_full),
-							      counts->lost_reported)};
-	losses[1] = (struct recorder_loss){"ring-overwritten", lost.overwritten - before->overwritten};
-	losses[2] = (struct recorder_loss){"thread-state", since(lost.storage, before->storage)};
-	losses[3] = (struct recorder_loss){"unknown-bodies", since(lost.bodies, before->bodies)};
+	losses[LOST_RING_FULL].count = since(since(lost.ring_full, before->ring_full), counts->lost_reported);
+	losses[LOST_RING_OVERWRITTEN].count = lost.overwritten - before->overwritten;
+	losses[LOST_THREAD_STATE].count = since(lost.storage, before->storage);
+	losses[LOST_UNKNOWN_BODIES].count = since(lost.bodies, before->bodies);
+	for (enum job_loss i = 0; i < DRAIN_CAUSES; i++)
+		losses[i].cause = job_loss__name(i);
 	return DRAIN_CAUSES;
 }
 

@@ -44,11 +44,12 @@ struct drain_home {
 };
 void drain_home__look(struct drain_home *home, struct capture *capture);
 
-#define DRAIN_CAUSES 4
+/* Those of the kernel. */
+#define DRAIN_CAUSES (LOST_UNKNOWN_BODIES + 1)
 
 /*
  * Events of the process that the capture lost since `before` and that no event in the trace tells of. What
- * was overwritten is told to all. NULL: none are known.
+ * was overwritten is told to all. NULL: none are known. In the order of enum job_loss.
  */
 size_t drain__losses(const struct capture *capture, pid_t pid, const struct capture_losses *before,
 		     const struct ring_counts *counts, struct recorder_loss losses[DRAIN_CAUSES]);

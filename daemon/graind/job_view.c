@@ -27,6 +27,27 @@ const char *job_reason__name(enum job_reason reason)
 	return names[reason];
 }
 
+const char *job_loss__name(enum job_loss loss)
+{
+	/* Those of the trace; what a process that writes by itself has lost is told apart there alone. */
+	static const char *const names[LOST_CAUSES] = {
+		[LOST_RING_FULL] = "ring-full",	      [LOST_RING_OVERWRITTEN] = "ring-overwritten",
+		[LOST_THREAD_STATE] = "thread-state", [LOST_UNKNOWN_BODIES] = "unknown-bodies",
+		[LOST_NOT_WRITTEN] = "not-written",   [LOST_SHIM] = "shim",
+	};
+
+	return names[loss];
+}
+
+uint64_t job_view__lost(const struct job_view *view)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < LOST_CAUSES; i++)
+		sum += view->lost[i];
+	return sum;
+}
+
 /* Names of files and arguments need not be UTF-8; JSON has to be. */
 static json_t *text(const char *value)
 {
@@ -57,11 +78,22 @@ static json_t *ceiling(const struct job_ceiling *ceiling)
 			 real(ceiling->recorded_percent), "cost_percent", real(ceiling->cost_percent));
 }
 
+/* What nothing was lost by is left out. */
+static json_t *losses(const uint64_t lost[LOST_CAUSES])
+{
+	json_t *by = json_object();
+
+	for (enum job_loss i = 0; i < LOST_CAUSES && by; i++)
+		if (lost[i])
+			json_object_set_new(by, job_loss__name(i), json_integer((json_int_t)lost[i]));
+	return by;
+}
+
 json_t *job_view__json(const struct job_view *view)
 {
 	return json_pack(
 		"{s:I, s:I, s:s, s:o, s:i, s:I, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, "
-		"s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o}",
+		"s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o}",
 		"job", (json_int_t)view->number, "parent_job", (json_int_t)view->parent, "state",
 		job_state__name(view->state), "error", text(view->error), "pid", (int)view->pid, "uid",
 		(json_int_t)view->uid, "user", text(view->user), "exe", text(view->exe), "cmd",
@@ -69,10 +101,11 @@ json_t *job_view__json(const struct job_view *view)
 		(json_int_t)view->threads, "start_ns", (json_int_t)view->start_ns, "end_ns",
 		(json_int_t)view->end_ns, "grains", (json_int_t)view->grains, "events",
 		(json_int_t)view->events, "events_per_s", real(view->events_per_s), "lost",
-		(json_int_t)view->lost, "overhead_percent", real(view->overhead_percent), "ns_per_event",
-		real(view->ns_per_event), "busy_threads", real(view->live.busy_threads), "preempted_percent",
-		real(100 * view->live.preempted_share), "average_parallelism",
-		real(view->measures.average_parallelism), "ceiling", ceiling(&view->ceiling), "problems",
+		(json_int_t)job_view__lost(view), "lost_by", losses(view->lost), "overhead_percent",
+		real(view->overhead_percent), "ns_per_event", real(view->ns_per_event), "busy_threads",
+		real(view->live.busy_threads), "preempted_percent", real(100 * view->live.preempted_share),
+		"average_parallelism", real(view->measures.average_parallelism), "ceiling",
+		ceiling(&view->ceiling), "problems",
 		view->problems ? json_deep_copy(view->problems) : json_array(), "notes",
 		view->notes ? json_deep_copy(view->notes) : json_array(), "reason",
 		job_reason__name(view->reason), "batch", view->batch, "mpi", mpi_rank__json(&view->mpi));

@@ -32,6 +32,17 @@ enum job_reason {
 	JOB_OPTOUT
 };
 
+/* Why events are missing: in the kernel, on the way to the file, in a process that writes by itself. */
+enum job_loss {
+	LOST_RING_FULL,
+	LOST_RING_OVERWRITTEN,
+	LOST_THREAD_STATE,
+	LOST_UNKNOWN_BODIES,
+	LOST_NOT_WRITTEN,
+	LOST_SHIM,
+	LOST_CAUSES
+};
+
 #define JOB_PROBLEMS 12
 
 /* What a summary says that can be followed over many jobs. */
@@ -68,7 +79,8 @@ struct job_view {
 	char runtime[32], method[32];
 	uint32_t threads;
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; end 0 while it runs */
-	uint64_t grains, events, lost;
+	uint64_t grains, events;
+	uint64_t lost[LOST_CAUSES]; /* events */
 	double events_per_s, overhead_percent, ns_per_event;
 	struct live_measures live;    /* while it runs, as far as it can be known then */
 	struct job_measures measures; /* once it has ended; before, of the part that was looked at last */
@@ -79,6 +91,9 @@ struct job_view {
 
 const char *job_state__name(enum job_state state);
 const char *job_reason__name(enum job_reason reason); /* "" while it goes on */
+
+const char *job_loss__name(enum job_loss loss);
+uint64_t job_view__lost(const struct job_view *view); /* by all causes */
 
 /* The object, or NULL without memory. */
 json_t *job_view__json(const struct job_view *view);

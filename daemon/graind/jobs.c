@@ -173,12 +173,14 @@ static void log_end(const struct job_view *view)
 {
 	double seconds = view->end_ns > view->start_ns ? (double)(view->end_ns - view->start_ns) / 1e9 : 0;
 
-	log__line(view->lost || view->error[0] ? LOG_WARNING : LOG_INFO,
+	uint64_t lost = job_view__lost(view);
+
+	log__line(lost || view->error[0] ? LOG_WARNING : LOG_INFO,
 		  "job %llu of %s: %s (%s) after %.1f s, %llu grains, %llu events, %llu lost%s%.300s",
 		  (unsigned long long)view->number, view->user, job_state__name(view->state),
 		  job_reason__name(view->reason), seconds, (unsigned long long)view->grains,
-		  (unsigned long long)view->events, (unsigned long long)view->lost,
-		  view->error[0] ? "; " : "", view->error);
+		  (unsigned long long)view->events, (unsigned long long)lost, view->error[0] ? "; " : "",
+		  view->error);
 }
 
 void job__change(struct job *job, job_change_fn change, const void *ctx)

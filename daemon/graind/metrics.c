@@ -12,7 +12,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Series of a job, running or not: those of `told`, its problems, and what it is and how it is recorded. */
+/*
+ * Series of a job, running or not: those of `told`, its problems, and what it is and how it is recorded. By
+ * what events were lost is told of the node alone.
+ */
 #define MEASURES 13
 #define SINGLE 2
 #define NODE_SERIES 40
@@ -57,7 +60,7 @@ static void take(struct metrics_job *out, const struct job_view *view)
 		.threads = view->threads,
 		.grains = view->grains,
 		.events = view->events,
-		.lost = view->lost,
+		.lost = job_view__lost(view),
 		.events_per_s = view->events_per_s,
 		.overhead_percent = view->overhead_percent,
 		.live = view->live,
@@ -67,6 +70,12 @@ static void take(struct metrics_job *out, const struct job_view *view)
 	snprintf(out->user, sizeof(out->user), "%s", view->user);
 	snprintf(out->command, sizeof(out->command), "%.63s", base ? base + 1 : view->exe);
 	snprintf(out->runtime, sizeof(out->runtime), "%s", view->runtime);
+}
+
+static void add_losses(struct metrics *metrics, const struct job_view *view)
+{
+	for (size_t i = 0; i < LOST_CAUSES; i++)
+		metrics->lost[i] += view->lost[i];
 }
 
 void metrics__job_ended(struct metrics *metrics, const struct job_view *view)
@@ -79,7 +88,7 @@ void metrics__job_ended(struct metrics *metrics, const struct job_view *view)
 		metrics->finished++;
 	metrics->grains += view->grains;
 	metrics->events += view->events;
-	metrics->lost += view->lost;
+	add_losses(metrics, view);
 	take(job, view);
 	job->ended_ns = view->end_ns ? view->end_ns : job__now_ns();
 }
@@ -334,7 +343,10 @@ static void put_node(FILE *out, const struct metrics *m, const struct running *r
 	     (double)m->ended_by_quota);
 	node(out, "graind_grains", "counter", "Tasks and loop chunks of all jobs.", (double)m->grains);
 	node(out, "graind_events", "counter", "Events of all jobs.", (double)m->events);
-	node(out, "graind_lost_events", "counter", "Events of all jobs that were lost.", (double)m->lost);
+	head(out, "graind_lost_events", "counter", NULL, "Events of all jobs that were lost.");
+	for (enum job_loss i = 0; i < LOST_CAUSES; i++)
+		fprintf(out, "graind_lost_events_total{cause=\"%s\"} %llu\n", job_loss__name(i),
+			(unsigned long long)m->lost[i]);
 	head(out, "graind_cpu_seconds", "counter", "seconds", "CPU time of graind and of its workers.");
 	fprintf(out, "graind_cpu_seconds_total{of=\"graind\"} %.17g\n", cpu_seconds(RUSAGE_SELF));
 	fprintf(out, "graind_cpu_seconds_total{of=\"workers\"} %.17g\n", cpu_seconds(RUSAGE_CHILDREN));
@@ -361,7 +373,7 @@ static int collect(struct jobs *jobs, uid_t peer, struct list *list, struct metr
 			running->modes[i] += !strcmp(job->view.ceiling.mode, mode_names[i]);
 		totals->grains += job->view.grains;
 		totals->events += job->view.events;
-		totals->lost += job->view.lost;
+		add_losses(totals, &job->view);
 		if (peer == 0 || job->view.uid == peer)
 			take(&list->jobs[list->count++], &job->view);
 	}

@@ -48,7 +48,7 @@ struct metrics_job {
 struct metrics {
 	uint64_t started, finished, failed, refused[REFUSALS];
 	uint64_t deleted[DELETIONS], ended_by_quota;
-	uint64_t grains, events, lost; /* of jobs that have ended */
+	uint64_t grains, events, lost[LOST_CAUSES]; /* of jobs that have ended */
 	struct metrics_job ended[METRICS_ENDED];
 	size_t ended_next;
 };

@@ -403,7 +403,7 @@ static void show_ending(struct job_view *view, const void *ctx)
 	view->reason = ending->reason;
 	view->end_ns = ending->end_ns;
 	for (size_t i = 0; i < ending->causes; i++)
-		view->lost += ending->losses[i].count;
+		view->lost[i] += ending->losses[i].count;
 	view->state = JOB_FINISHING;
 }
 

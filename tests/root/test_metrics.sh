@@ -81,7 +81,9 @@ check("and how, of one alone", [k for k in values if k.startswith("graind_job_ce
       [k for k in values if k.startswith("graind_job_ceiling") and 'job="3"' not in k], values)
 check("jobs with a ceiling, by how they are recorded", [values['graind_jobs_ceiling{mode="%s"}' % m] for m in ("all", "windows", "samples")] ==
       (["0", "1", "0"] if '"windows"' in "".join(k for k in values if "ceiling_mode" in k) else ["0", "0", "1"]) and values['graind_ceiling_ratio{of="process"}'] == "0", values)
-close('graind_lost_events_total', one["events"]["lost"] + two["events"]["lost"])
+check("what was lost, by cause", {re.search('cause="(.*)"', k).group(1): v for k, v in values.items() if k.startswith("graind_lost_events_total")} ==
+      dict.fromkeys(("ring-full", "ring-overwritten", "thread-state", "unknown-bodies", "not-written", "shim"), "0") and
+      one["events"]["lost"] == two["events"]["lost"] == 0, values)
 check("the totals are of all jobs", float(values["graind_grains_total"]) >= one["grains"]["total"] + two["grains"]["total"] +
       float(values['graind_job_grains_total{job="3"}']) > 9200, values)
 check("a name that is no label is escaped", r'command="a\"b\\c"' in text, re.findall("graind_job_info.*", text))
@@ -146,6 +148,21 @@ PY
 "${NOBODY[@]}" curl -s --unix-socket "$GRAIND_SOCKET" http://graind/metrics >"$T/metrics"
 is "a user sees its own jobs" "$(grep -o '^graind_job_[a-z_]*{job="[0-9]*"' "$T/metrics" | sed 's/.*{//' | sort -u)" 'job="2"'
 is "and of others how many there are" "$(value graind_jobs_started_total)" 4
+# What graind has no time for is lost, by probes and from inside; every event by one cause.
+for way in --no-fast --fast; do
+	"$GRAINCTL" run $way -- "$B/tests/omp/fib" 30 30 100 >/dev/null 2>"$T/err" & RUN=$!
+	for _ in $(seq 100); do [ "$("$GRAINCTL" jobs --json | json 'sum(j["grains"] for j in d["jobs"] if "fib" in j["cmd"]) > 1000')" = True ] && break; sleep 0.05; done
+	kill -STOP "$GRAIND_PID"; sleep 2; kill -CONT "$GRAIND_PID"
+	"$GRAINCTL" detach "$("$GRAINCTL" jobs --json | json '[j["job"] for j in d["jobs"] if "fib" in j["cmd"]][0]')" >/dev/null
+	kill $(pgrep -P "$RUN" -x fib); wait "$RUN"
+done
+scrape >"$T/metrics"
+"$GRAINCTL" jobs --all --json >"$T/jobs"
+is "lost by probes and from inside: each by its cause" "$(json '[sorted(j["lost_by"]) for j in sorted(d["jobs"], key=lambda j: j["job"]) if "fib" in j["cmd"]]' <"$T/jobs")" "[['ring-full'], ['shim']]"
+is "the causes of a job add up to what it lost" "$(json 'all(sum(j["lost_by"].values()) == j["lost"] for j in d["jobs"])' <"$T/jobs")" True
+is "to Prometheus: the sums over jobs" "$(value 'graind_lost_events_total{cause="ring-full"}') $(value 'graind_lost_events_total{cause="shim"}')" \
+	"$(json '" ".join(str(sum(j["lost_by"].get(c, 0) for j in d["jobs"])) for c in ("ring-full", "shim"))' <"$T/jobs")"
+is "and top's sum is of all causes" "$("$GRAINCTL" top --once --json | json 'int(d["graind"]["lost_events"])')" "$(json 'sum(j["lost"] for j in d["jobs"])' <"$T/jobs")"
 stop_graind
 is "graind ends cleanly" "$GRAIND_STATUS" 0
 
