@@ -231,6 +231,7 @@ $(B)/tests/unit/test_mpi_rank: $(B)/daemon/graind/mpi_rank.o
 $(B)/tests/unit/test_deliver_name: $(B)/daemon/graind/deliver_name.o
 $(B)/tests/unit/test_ceiling: $(B)/daemon/graind/ceiling.o
 $(B)/tests/unit/test_live: $(B)/daemon/graind/live.o
+$(B)/tests/unit/test_places: $(B)/daemon/graind/places.o
 $(B)/tests/unit/test_backlog: $(B)/daemon/graind/backlog.o
 $(B)/tests/unit/test_reservoir: $(addprefix $(B)/daemon/graind/,reservoir.o urgency.o)
 $(B)/tests/unit/test_scouts: $(addprefix $(B)/daemon/graind/,scouts.o urgency.o)

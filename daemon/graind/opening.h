@@ -34,6 +34,7 @@ struct opening {
 	uint64_t retry_ns;	      /* not before */
 	struct capture_losses before; /* of its process, when it was seen first */
 	struct prospect *prospect;
+	uid_t uid; /* whose it is, once that has been read */
 	/* What a scout makes the job with; the session's thread writes it before. */
 	const struct job *session;
 	struct recorder_capture about;

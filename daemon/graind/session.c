@@ -207,14 +207,16 @@ static void close_session(struct session *session)
 static void tell_unrecorded(const struct session *session)
 {
 	const struct session_unrecorded *none = &session->unrecorded;
-	char text[320];
+	char text[400];
 
 	if (!none->ended && !none->crowded && !none->failed)
 		return;
 	snprintf(
 		text, sizeof(text),
 		"%llu processes have no job: %llu had ended before graind could look at them, %llu could not "
-		"be recorded, for %llu there was no room (%d are recorded at a time) within ten seconds; "
+		"be recorded, for %llu there was no room (%d are recorded at a time, and no more of one user "
+		"than places "
+		"are left) within ten seconds; "
 		"graind's log names each",
 		(unsigned long long)(none->ended + none->failed + none->crowded),
 		(unsigned long long)none->ended, (unsigned long long)none->failed,

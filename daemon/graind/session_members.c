@@ -2,6 +2,7 @@
 /* The processes of a session: who is recorded, who is about to be, who is not. */
 #include "daemon/graind/attach.h"
 #include "daemon/graind/log.h"
+#include "daemon/graind/places.h"
 #include "daemon/graind/session.h"
 
 #include <errno.h>
@@ -52,6 +53,28 @@ static void give_up(struct session *session, struct opening *opening, uint64_t *
 	forget(session, opening);
 }
 
+/* Of the user of whoever waits: who are recorded or about to be. */
+static size_t count_of_user(const struct session *session, uid_t uid)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < session->member_count; i++)
+		count += session->members[i].job->process.uid == uid;
+	for (size_t i = 0; i < session->backlog.count; i++) {
+		const struct opening *opening = opening_at(session, i);
+
+		count += (opening->state == OPENING_MAKING || opening->state == OPENING_MADE) &&
+			 opening->uid == uid;
+	}
+	return count;
+}
+
+static bool has_room(const struct session *session, uid_t uid)
+{
+	return places__allow(uid, count_of_user(session, uid),
+			     SESSION_MOST - session->member_count - session->being_made);
+}
+
 /* It had its first event long ago, and got no job. */
 static void give_up_waiting(struct session *session, struct opening *opening)
 {
@@ -60,7 +83,8 @@ static void give_up_waiting(struct session *session, struct opening *opening)
 	if (opening->failure.status)
 		snprintf(why, sizeof(why), "given up: %.130s", opening->failure.text);
 	else
-		snprintf(why, sizeof(why), "given up: %d others are", SESSION_MOST);
+		snprintf(why, sizeof(why), "given up: %zu others of its user are, of %d in all",
+			 count_of_user(session, opening->uid), SESSION_MOST);
 	give_up(session, opening, &session->unrecorded.crowded, why);
 }
 
@@ -195,6 +219,7 @@ static void take_made(struct session *session, struct opening *opening)
 static void take_read(struct session *session, struct opening *opening)
 {
 	opening->state = OPENING_KNOWN;
+	opening->uid = opening->prospect ? opening->prospect->process.uid : 0;
 	if (opening->prospect && (opening->entry.first_ns || opening->entry.until_ns == UINT64_MAX))
 		return;
 	if (opening->entry.first_ns)
@@ -212,16 +237,11 @@ static void take_up(struct session *session, struct opening *opening)
 		take_made(session, opening);
 }
 
-static bool has_room(const struct session *session)
-{
-	return session->member_count + session->being_made < SESSION_MOST;
-}
-
 /* What it waits for is its turn only. */
 static bool can_be_made(const struct session *session, const struct opening *opening)
 {
 	return !opening->entry.working && opening->state == OPENING_KNOWN && opening->entry.first_ns &&
-	       has_room(session) && !backlog__is_behind(&session->backlog, &opening->entry);
+	       has_room(session, opening->uid) && !backlog__is_behind(&session->backlog, &opening->entry);
 }
 
 /* In the order of their arrival. */

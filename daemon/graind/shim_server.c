@@ -2,6 +2,7 @@
 #include "daemon/graind/shim_server.h"
 #include "daemon/graind/listen.h"
 #include "daemon/graind/log.h"
+#include "daemon/graind/places.h"
 #include "daemon/common/defaults.h"
 #include "bpf/shim_abi.h"
 
@@ -24,6 +25,7 @@ _Static_assert(!__builtin_strcmp(ENV_SHIM_SOCKET, SHIM_SOCKET_VARIABLE), "what l
 struct waiting {
 	int fd;
 	pid_t pid;
+	uid_t uid;
 	bool greeted;
 	struct shim_coming coming;
 	uint64_t until_ns;
@@ -38,6 +40,7 @@ static struct {
 	unsigned int jobs;
 	struct waiting waiting[WAITING_MAX];
 	size_t count;
+	unsigned long long crowded; /* sent away as their user had too many waiting */
 } server = {.lock = PTHREAD_MUTEX_INITIALIZER, .listen_fd = -1, .stop_fd = -1};
 
 static uint64_t now_ns(void)
@@ -55,6 +58,26 @@ static void send_away(size_t index)
 	server.waiting[index] = server.waiting[--server.count];
 }
 
+/* With the lock held. */
+static bool has_place(uid_t uid)
+{
+	size_t of_user = 0;
+
+	for (size_t i = 0; i < server.count; i++)
+		of_user += server.waiting[i].uid == uid;
+	if (places__allow(uid, of_user, WAITING_MAX - server.count))
+		return true;
+	/* Said once for twice as many, so that nobody fills the log. */
+	server.crowded++;
+	if (!(server.crowded & (server.crowded - 1)))
+		log__line(LOG_WARNING,
+			  "processes with libgrainshim that were sent away, as %zu of user %u wait already: "
+			  "%llu so "
+			  "far, of all users",
+			  of_user, (unsigned int)uid, server.crowded);
+	return false;
+}
+
 static void let_in(void)
 {
 	int fd = accept4(server.listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -64,12 +87,14 @@ static void let_in(void)
 	if (fd < 0)
 		return;
 	pthread_mutex_lock(&server.lock);
-	if (!server.jobs || server.count == WAITING_MAX ||
-	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+	if (!server.jobs || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
+	    !has_place(peer.uid))
 		close(fd);
 	else
-		server.waiting[server.count++] =
-			(struct waiting){.fd = fd, .pid = peer.pid, .until_ns = now_ns() + PATIENCE_NS};
+		server.waiting[server.count++] = (struct waiting){.fd = fd,
+								  .pid = peer.pid,
+								  .uid = peer.uid,
+								  .until_ns = now_ns() + PATIENCE_NS};
 	pthread_mutex_unlock(&server.lock);
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Two unprivileged users against one graind: what each tries to do to the other, to root and to graind.
 
-usage: hostile_user.py SOCKET STATE PROGRAM LONG_LIVED_PID_OF_ROOT
+usage: hostile_user.py SOCKET STATE PROGRAM LONG_LIVED_PID_OF_ROOT LOG_OF_GRAIND
 PROGRAM: loop_forever, where both may execute it. Prints lines as the shell tests do.
 """
 import http.client
@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 
-SOCKET, STATE, PROGRAM, ROOTS = sys.argv[1:5]
+SOCKET, STATE, PROGRAM, ROOTS, LOG = sys.argv[1:6]
 ANN, BOB = 64001, 64002
 # They need not do much.
 CALM = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive", "LOOP_PAUSE_US": "10000"}
@@ -399,6 +399,73 @@ def wishes(restart):
     ask(BOB, "POST", "/v1/optout", {"on": False})
 
 
+def connects(count):
+    """Connections to where libgrainshim comes to, that say nothing: how many of them graind keeps for half a second."""
+    def work():
+        held = []
+        for _ in range(count):
+            s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            s.connect(SOCKET + ".shim")
+            held.append(s)
+        time.sleep(0.5)
+        kept = 0
+        for s in held:
+            s.setblocking(False)
+            try:
+                s.recv(1)
+            except BlockingIOError:
+                kept += 1
+            except ConnectionResetError:
+                pass
+        return kept
+    return work
+
+
+def places():
+    """What all users share a few of: nobody takes all of them."""
+    pid = program(ANN)
+    status, job = ask(ANN, "POST", "/v1/jobs", {"pid": pid, "fast": True})
+    # The job waits for its process as bob's wait for nothing.
+    bobs = []
+    taking = threading.Thread(target=lambda: bobs.append(as_user(BOB, connects(300))))
+    taking.start()
+    time.sleep(0.4)
+    anns = as_user(ANN, connects(1))
+    taking.join()
+    check("bob is let wait %s times of 300 where libgrainshim comes to" % bobs, status == 201 and 16 <= bobs[0] <= 128, (status, job))
+    check("and ann finds room there", anns == 1, anns)
+    ask(ANN, "POST", "/v1/jobs/%d/detach" % job["job"])
+    os.kill(pid, signal.SIGKILL)
+
+    session = ask(0, "POST", "/v1/jobs", {"all": True})[1]["job"]
+
+    def recorded():
+        listed = ask(0, "GET", "/v1/jobs")[1]["jobs"]
+        return [sum(j["uid"] == user and j["state"] == "running" for j in listed) for user in (ANN, BOB)]
+
+    def begin(user, count):
+        environment = dict(CALM, OMP_NUM_THREADS="1", LOOP_PAUSE_US="500000")
+        begun = [subprocess.Popen([PROGRAM, "600000", "/dev/null"], stdout=subprocess.DEVNULL, preexec_fn=lambda: become(user), env=environment)
+                 for _ in range(count)]
+        children.extend(begun)
+        return begun
+
+    def wait(done):
+        until = time.monotonic() + 60
+        while not done() and time.monotonic() < until:
+            time.sleep(0.3)
+    greedy = begin(ANN, 150)
+    wait(lambda: recorded()[0] >= 100 and "others of its user are" in open(LOG).read())
+    check("of ann's 150 processes a session records no more than are left for others: %d" % recorded()[0], 64 < recorded()[0] <= 128)
+    check("and says whom it has given up", "others of its user are, of 256 in all" in open(LOG).read())
+    begin(BOB, 1)
+    wait(lambda: recorded()[1] >= 1)
+    check("bob's is recorded", recorded()[1] == 1, recorded())
+    for child in greedy:
+        child.kill()
+    ask(0, "POST", "/v1/jobs/%d/detach" % session)
+
+
 def restart():
     print("restart", flush=True)
     sys.stdin.readline()
@@ -413,6 +480,7 @@ def main():
         namespaces()
         forged(restart)
         wishes(restart)
+        places()
         clients()
         check("graind is as well as before", alive())
     finally:

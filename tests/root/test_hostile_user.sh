@@ -27,7 +27,7 @@ start_service || exit
 is "graind has no more rights than its unit gives" "$(awk '/^(Uid|CapEff|CapBnd|NoNewPrivs)/ {print $2}' "/proc/$GRAIND_PID/status" | tr '\n' ' ')" \
 	"64000 000000c0000800c5 000000c0000800c5 1 "
 OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive LOOP_PAUSE_US=10000 "$T/loop_forever" 600000 /dev/null >/dev/null & R=$!; PIDS+=("$R")
-coproc HOSTILE { /usr/bin/python3 -B "$HERE/hostile_user.py" "$GRAIND_SOCKET" "$GRAIND_STATE_DIR" "$T/loop_forever" "$R" 2>&1; }
+coproc HOSTILE { /usr/bin/python3 -B "$HERE/hostile_user.py" "$GRAIND_SOCKET" "$GRAIND_STATE_DIR" "$T/loop_forever" "$R" "$T/graind.log" 2>&1; }
 exec 8<&"${HOSTILE[0]}" 9>&"${HOSTILE[1]}"
 while read -r line <&8; do
 	if [ "$line" = restart ]; then

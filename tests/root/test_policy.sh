@@ -170,7 +170,7 @@ is "for eight seconds nobody is given up" "$(given_up)" 0
 wait_for given_up "" 1
 is "after ten it is, with the reason in the log" "$(given_up)" 1
 root_asks POST "/v1/jobs/$S/detach"
-check "and the session counts it" grep -q "there was no room (256 are recorded at a time) within ten seconds" <<<"$BODY"
+check "and the session counts it" grep -q "there was no room (256 are recorded at a time, and no more of one user than places are left) within ten seconds" <<<"$BODY"
 is "it has no job" "$(job_of "$W")" "[]"
 settings "keep-days = 30"
 reload
