@@ -230,6 +230,7 @@ $(B)/tests/unit/test_cgroup_name: $(B)/daemon/graind/cgroup_name.o
 $(B)/tests/unit/test_mpi_rank: $(B)/daemon/graind/mpi_rank.o
 $(B)/tests/unit/test_deliver_name: $(B)/daemon/graind/deliver_name.o
 $(B)/tests/unit/test_ceiling: $(B)/daemon/graind/ceiling.o
+$(B)/tests/unit/test_windows: $(B)/daemon/graind/ceiling.o
 $(B)/tests/unit/test_live: $(B)/daemon/graind/live.o
 $(B)/tests/unit/test_places: $(B)/daemon/graind/places.o
 $(B)/tests/unit/test_backlog: $(B)/daemon/graind/backlog.o
