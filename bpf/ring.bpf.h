@@ -70,6 +70,9 @@ const volatile __u32 follow_targets = 0;
 /* The one switch: attaching many probes is not atomic, turning this is. */
 __u32 enabled = 0;
 
+/* Samples go on without it. */
+__u32 sampled = 0;
+
 /* Set once anything was lost, so that the usual event does not look. */
 __u32 any_lost = 0;
 

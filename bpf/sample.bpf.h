@@ -27,7 +27,7 @@ static __always_inline bool sample__wanted(__u64 id)
 {
 	__u32 tgid = id >> 32;
 
-	if (!tgid || !*(volatile __u32 *)&enabled)
+	if (!tgid || !(*(volatile __u32 *)&enabled | *(volatile __u32 *)&sampled))
 		return false;
 	if (sample_followed)
 		return thread_state(false) != NULL;

@@ -479,8 +479,15 @@ void capture__enable(struct capture *capture)
 
 void capture__disable(struct capture *capture)
 {
-	if (capture->skeleton && capture->skeleton->bss)
-		__atomic_store_n(&capture->skeleton->bss->enabled, 0, __ATOMIC_SEQ_CST);
+	if (!capture->skeleton || !capture->skeleton->bss)
+		return;
+	__atomic_store_n(&capture->skeleton->bss->enabled, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&capture->skeleton->bss->sampled, 0, __ATOMIC_SEQ_CST);
+}
+
+void capture__keep_sampling(struct capture *capture)
+{
+	__atomic_store_n(&capture->skeleton->bss->sampled, 1, __ATOMIC_SEQ_CST);
 }
 
 const char *capture__method_name(const struct capture *capture)

@@ -81,6 +81,8 @@ uint64_t capture__pausing_ns(const struct capture *capture);
 
 void capture__enable(struct capture *capture);
 void capture__disable(struct capture *capture);
+/* What is disabled goes on with its samples, if there are any. */
+void capture__keep_sampling(struct capture *capture);
 void capture__free(struct capture *capture);
 
 const char *capture__method_name(const struct capture *capture); /* "uprobe_multi" or "perf" */

@@ -312,6 +312,8 @@ static void end_window(struct windows *windows)
 	windows->stopped = !can_pause(windows);
 	ceiling__end(&windows->ceiling);
 	capture__disable(windows->capture);
+	if (windows->stopped)
+		capture__keep_sampling(windows->capture);
 	if (windows->members->pause)
 		windows->members->pause(windows->owner);
 	now = job__now_ns();

@@ -217,6 +217,48 @@ is "without it: by probes, in windows, and no word of --fast" "$(way forbidden) 
 limited users --fast -- "$PROGRAMS/fib" 20 4 1
 is "... a user's own --fast is not touched" "$(way users)" shim
 
+# The host's ceiling is that of all together: two programs that would each take all of it.
+settings "host-ceiling-percent = 2"
+reload
+shared=()
+for _ in 1 2; do
+	"$PROGRAMS/fib" 36 36 1 >/dev/null & P=$!
+	PIDS+=("$P")
+	sleep 0.2
+	shared+=("$("$GRAINCTL" attach "$P" 2>/dev/null | sed -n 's/^job //p')" "$P")
+done
+may=$(($(getconf _NPROCESSORS_ONLN) * 2))
+# cost: of a CPU, of both, once each is in windows.
+cost() { local a b; a=$(of_job "${shared[0]}" "j['ceiling']['cost_percent'] if j['ceiling']['windows'] else 100"); b=$(of_job "${shared[2]}" "j['ceiling']['cost_percent'] if j['ceiling']['windows'] else 100"); awk "BEGIN { print ${a:-100} + ${b:-100} }"; }
+for _ in $(seq 100); do costs=$(cost); awk "BEGIN { exit !($costs <= 1.2 * $may) }" && break; sleep 0.2; done
+check "host: two programs take $costs % of a CPU together, of $may % that they may" awk "BEGIN { exit !(0 < $costs && $costs <= 1.2 * $may) }"
+"$GRAINCTL" detach "${shared[0]}" >/dev/null
+kill "${shared[1]}" "${shared[3]}"
+becomes "${shared[2]}" "j['state'] == 'finished'" >/dev/null
+
+# Probes that cannot come and go: what costs too much is recorded no more, and samples go on.
+stop_graind
+is "graind ends well" "$GRAIND_STATUS" 0
+settings "keep-days = 30"
+export GRAIND_ATTACH=perf
+start_graind || exit 1
+"$PROGRAMS/fib" 36 36 1 >/dev/null & P=$!
+PIDS+=("$P")
+sleep 0.2
+job=$("$GRAINCTL" attach --ceiling 1 --sample "$P" 2>/dev/null | sed -n 's/^job //p')
+is "perf: only samples are left" "$(becomes "$job" "j['method'] == 'perf' and bool(j['ceiling']) and j['ceiling']['mode'] == 'samples'")" True
+check "perf: a note tells" grep -q "tasks and loops are recorded no more" <(of_job "$job" "j['notes']")
+settings "process-ceiling-percent = 50"
+reload
+sleep 2
+is "perf: and it stays so, whatever is reloaded" "$(of_job "$job" "(j['ceiling']['mode'], j['ceiling']['windows'], j['ceiling']['percent'])")" "('samples', 1, 1.0)"
+"$GRAINCTL" detach "$job" >/dev/null
+kill "$P"
+"$GRAINCTL" summary "$job" --json >"$T/samples.summary"
+is "perf: one window, nothing wrong in it" "$(json 'd["recording"]["mode"], d["conservation"]["violations"]' <"$T/samples.summary")" "('windows', 0)"
+is "perf: samples of the time after it, too" "$(json 'd["sampling"]["samples"] > 40' <"$T/samples.summary")" True
+unset GRAIND_ATTACH
+
 "$GRAINCTL" run --ceiling 0 -- "$PROGRAMS/fib" 20 2 1 >"$T/zero.out" 2>&1
 is "a ceiling of nothing is refused" "$?" 2
 check "... with what it takes" grep -q "0.1 to 100 percent" "$T/zero.out"
