@@ -342,15 +342,16 @@ static bool is_visible(const struct inject *inject)
 int inject__look(pid_t pid, const char *library, struct inject **out, char why[512])
 {
 	struct inject *inject = calloc(1, sizeof(*inject));
+	int error = -1;
 
 	if (!inject) {
 		snprintf(why, 512, "out of memory");
-		return -1;
+		return error;
 	}
 	snprintf(inject->library, sizeof(inject->library), "%s", library);
 	if (!inject_arch__supported()) {
 		snprintf(why, 512, "--fast is for running programs on x86-64 only: attach without it");
-	} else if (inject_target__look(pid, &inject->target, why) != 0) {
+	} else if ((error = inject_target__look(pid, &inject->target, why)) != 0) {
 		;
 	} else if (!inject->target.attach && !is_visible(inject)) {
 		snprintf(
@@ -358,12 +359,13 @@ int inject__look(pid_t pid, const char *library, struct inject **out, char why[5
 			"process %d does not see %.200s (another mount namespace, as of a container): attach "
 			"without --fast",
 			(int)pid, library);
+		error = -1;
 	} else {
 		*out = inject;
 		return 0;
 	}
 	inject__free(inject);
-	return -1;
+	return error;
 }
 
 int inject__load(struct inject *inject, const char *socket, char why[512])

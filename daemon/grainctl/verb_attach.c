@@ -5,6 +5,7 @@
 #include "daemon/grainctl/profile.h"
 #include "daemon/grainctl/shim.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 
@@ -130,9 +131,14 @@ int verb__attach(struct ctl *ctl, int argc, char **argv)
 	int status;
 
 	ctl__parse(ctl, &argp, argc, argv, &options);
-	if (options.request.fast && (shim__find(ctl->socket, library, where, why) != 0 ||
-				     inject__look(options.request.pid, library, &inject, why) != 0))
-		return ctl__fail(ctl, CTL_FAILED, "%s", why);
+	if (options.request.fast) {
+		int error = shim__find(ctl->socket, library, where, why);
+
+		if (!error)
+			error = inject__look(options.request.pid, library, &inject, why);
+		if (error)
+			return ctl__fail(ctl, error == -EPERM ? CTL_DENIED : CTL_FAILED, "%s", why);
+	}
 	status = attach(ctl, &options, inject);
 	inject__free(inject);
 	return status;

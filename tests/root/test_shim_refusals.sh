@@ -101,6 +101,8 @@ wait "$tracer" 2>/dev/null
 install -m 755 "$GRAINCTL" "$B/libgrainshim.so" "$R/held_now" "$T"
 chmod 755 "$T"
 refused "another user's" "is not yours" setpriv --reuid 65534 --clear-groups "$T/grainctl" attach --fast "$PROGRAM"
+setpriv --reuid 65534 --clear-groups "$T/grainctl" attach --fast "$PROGRAM" 2>/dev/null
+is "as what is not permitted" "$?" 3
 kill -TERM "$PROGRAM"
 wait "$PROGRAM"
 is "what was refused is unharmed" "$? $(json 'd["correct"]' <"$T/program.json")" "0 True"
