@@ -256,7 +256,8 @@ static bool filters_by_process(void)
 static int fail_attach(struct uprobes_error *err, int code, const char *path, const char *event)
 {
 	const char *hint = code == -EPERM || code == -EACCES
-				   ? "; attaching perf-event uprobes needs CAP_SYS_ADMIN on this kernel"
+				   ? "; perf-event uprobes need CAP_SYS_ADMIN on this kernel: grainctl "
+				     "doctor says how graind gets it"
 				   : "";
 
 	snprintf(err->text, sizeof(err->text), "cannot attach to %s in %s: %s%s", event, path,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/grainctl/checks.h"
-#include "daemon/grainctl/server.h"
+#include "daemon/grainctl/service_checks.h"
 #include "daemon/grainctl/shim.h"
 #include "uprobes/capture.h"
 #include "uprobes/memory_event.h"
@@ -19,7 +19,7 @@
 #define BIT_BPF 39
 #define RING_MIB_PER_CPU 4
 
-static void set(struct check *check, const char *name, enum check_result result, const char *detail,
+void check__set(struct check *check, const char *name, enum check_result result, const char *detail,
 		const char *advice)
 {
 	check->name = name;
@@ -29,7 +29,7 @@ static void set(struct check *check, const char *name, enum check_result result,
 	check->command[0] = 0;
 }
 
-static void mend(struct check *check, const char *command)
+void check__mend(struct check *check, const char *command)
 {
 	snprintf(check->command, sizeof(check->command), "%s", command);
 }
@@ -67,10 +67,10 @@ static void check_kernel(struct check *check)
 
 	snprintf(detail, sizeof(detail), "Linux %s", release);
 	if (version >= 5015)
-		set(check, "kernel", CHECK_YES, detail, "");
+		check__set(check, "kernel", CHECK_YES, detail, "");
 	else
-		set(check, "kernel", CHECK_NO, detail,
-		    "graind needs Linux 5.15 or newer (probes with cookies)");
+		check__set(check, "kernel", CHECK_NO, detail,
+			   "graind needs Linux 5.15 or newer (probes with cookies)");
 	if (check->result != CHECK_YES)
 		mend__new_kernel(check->command);
 }
@@ -78,10 +78,10 @@ static void check_kernel(struct check *check)
 static void check_btf(struct check *check)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK) == 0)
-		set(check, "kernel types", CHECK_YES, "/sys/kernel/btf/vmlinux is there", "");
+		check__set(check, "kernel types", CHECK_YES, "/sys/kernel/btf/vmlinux is there", "");
 	else
-		set(check, "kernel types", CHECK_NO, "no /sys/kernel/btf/vmlinux",
-		    "use a kernel built with CONFIG_DEBUG_INFO_BTF=y, as distributions' are");
+		check__set(check, "kernel types", CHECK_NO, "no /sys/kernel/btf/vmlinux",
+			   "use a kernel built with CONFIG_DEBUG_INFO_BTF=y, as distributions' are");
 	if (check->result != CHECK_YES)
 		mend__new_kernel(check->command);
 }
@@ -96,7 +96,8 @@ static uint64_t effective_capabilities(void)
 	return (uint64_t)data[1].effective << 32 | data[0].effective;
 }
 
-static void check_capabilities(struct check *check)
+/* Of the caller, who may start a private graind; where one runs, its own count. */
+static void check_capabilities(struct check *check, const json_t *service)
 {
 	static const struct {
 		unsigned bit;
@@ -108,6 +109,10 @@ static void check_capabilities(struct check *check)
 	uint64_t have = effective_capabilities();
 	char missing[160] = "";
 
+	if (service) {
+		service_checks__capabilities(check, service);
+		return;
+	}
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
 		if (!(have >> needed[i].bit & 1) &&
 		    !(have >> CAP_SYS_ADMIN & 1 && needed[i].bit >= BIT_PERFMON)) {
@@ -120,14 +125,12 @@ static void check_capabilities(struct check *check)
 		char detail[200];
 
 		snprintf(detail, sizeof(detail), "you lack %s", missing);
-		set(check, "capabilities", CHECK_LIMITED, detail,
-		    "not needed where graind runs: it has them, and you ask it for your own processes; "
-		    "without, "
-		    "root has a private graind");
-		mend(check, "sudo grainctl run -- CMD");
+		check__set(check, "capabilities", CHECK_LIMITED, detail,
+			   "where graind runs it has them; without one only root can profile");
+		check__mend(check, "sudo grainctl run -- CMD");
 	} else {
-		set(check, "capabilities", CHECK_YES,
-		    "CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH", "");
+		check__set(check, "capabilities", CHECK_YES,
+			   "CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH", "");
 	}
 }
 
@@ -148,22 +151,25 @@ static void check_multi(struct check *check)
 	if (geteuid() != 0) {
 		snprintf(detail, sizeof(detail), "by its version this kernel %s (tried as root only)",
 			 version >= 6006 ? "has it" : "lacks it");
-		set(check, "uprobe_multi", version >= 6006 ? CHECK_YES : CHECK_LIMITED, detail,
-		    version >= 6006 ? ""
-				    : "Linux 6.6 attaches in milliseconds; older kernels use perf events");
+		check__set(check, "uprobe_multi", version >= 6006 ? CHECK_YES : CHECK_LIMITED, detail,
+			   version >= 6006
+				   ? ""
+				   : "Linux 6.6 attaches in milliseconds; older kernels use perf events");
 		if (version < 6006)
 			mend__new_kernel(check->command);
 		return;
 	}
 	result = capture__open(&opts, &capture, &error);
 	if (!result) {
-		set(check, "uprobe_multi", CHECK_YES, "tried: programs load and probes can be attached", "");
+		check__set(check, "uprobe_multi", CHECK_YES,
+			   "tried: programs load and probes can be attached", "");
 	} else {
 		snprintf(detail, sizeof(detail), "tried: %.300s",
 			 error.text[0] ? error.text : strerror(-result));
-		set(check, "uprobe_multi", CHECK_LIMITED, detail,
-		    version >= 6006 ? "the kernel has it, but does not let this user try it"
-				    : "Linux 6.6 attaches in milliseconds; older kernels use perf events");
+		check__set(check, "uprobe_multi", CHECK_LIMITED, detail,
+			   version >= 6006
+				   ? "the kernel has it, but does not let this user try it"
+				   : "Linux 6.6 attaches in milliseconds; older kernels use perf events");
 		if (version < 6006)
 			mend__new_kernel(check->command);
 		else
@@ -172,22 +178,25 @@ static void check_multi(struct check *check)
 	capture__free(capture);
 }
 
-static void check_perf_uprobes(struct check *check)
+static void check_perf_uprobes(struct check *check, const json_t *service)
 {
 	char release[65];
-	bool needed = kernel_version(release) < 6006;
-	bool admin = effective_capabilities() >> CAP_SYS_ADMIN & 1;
+	bool needed = kernel_version(release) < 6006 || service_checks__uses_perf(service);
+	bool admin = service ? service_checks__has(service, "CAP_SYS_ADMIN")
+			     : effective_capabilities() >> CAP_SYS_ADMIN & 1;
 
 	if (access("/sys/bus/event_source/devices/uprobe/type", R_OK) < 0)
-		set(check, "perf uprobes", CHECK_LIMITED, "the kernel does not offer them",
-		    "only needed where uprobe_multi is missing: CONFIG_UPROBE_EVENTS=y");
+		check__set(check, "perf uprobes", CHECK_LIMITED, "the kernel does not offer them",
+			   "only needed where uprobe_multi is missing: CONFIG_UPROBE_EVENTS=y");
 	else if (!admin)
-		set(check, "perf uprobes", CHECK_LIMITED,
-		    "there, but recent kernels want CAP_SYS_ADMIN for them",
-		    "only needed where uprobe_multi is missing");
+		check__set(check, "perf uprobes", CHECK_LIMITED,
+			   service ? "there, but recent kernels want CAP_SYS_ADMIN for them, which graind "
+				     "has not"
+				   : "there, but recent kernels want CAP_SYS_ADMIN for them",
+			   "only needed where uprobe_multi is missing");
 	else
-		set(check, "perf uprobes", CHECK_YES,
-		    "there (slow to detach; used where uprobe_multi is missing)", "");
+		check__set(check, "perf uprobes", CHECK_YES,
+			   "there (slow to detach; used where uprobe_multi is missing)", "");
 	if (check->result == CHECK_YES || !needed)
 		return;
 	if (access("/sys/bus/event_source/devices/uprobe/type", R_OK) < 0)
@@ -213,12 +222,12 @@ static void check_memory(struct check *check)
 	snprintf(detail, sizeof(detail), "%llu MiB for the event rings of %ld CPUs a job, %llu MiB available",
 		 need_mib, cpus, available_kib / 1024);
 	if (need_mib * 4 < available_kib / 1024)
-		set(check, "ring memory", CHECK_YES, detail, "");
+		check__set(check, "ring memory", CHECK_YES, detail, "");
 	else
-		set(check, "ring memory", CHECK_LIMITED, detail,
-		    "free memory, or profile fewer jobs at a time; this shows them");
+		check__set(check, "ring memory", CHECK_LIMITED, detail,
+			   "free memory, or profile fewer jobs at a time; this shows them");
 	if (check->result != CHECK_YES)
-		mend(check, "grainctl top");
+		check__mend(check, "grainctl top");
 }
 
 static void check_paranoid(struct check *check)
@@ -231,12 +240,12 @@ static void check_paranoid(struct check *check)
 	sscanf(line, "%d", &level);
 	snprintf(detail, sizeof(detail), "kernel.perf_event_paranoid = %s", line[0] ? line : "(unreadable)");
 	if (perfmon || level <= 1)
-		set(check, "perf events", CHECK_YES, detail, "");
+		check__set(check, "perf events", CHECK_YES, detail, "");
 	else
-		set(check, "perf events", CHECK_LIMITED, detail,
-		    "graind has its own capabilities; only for what you run without it");
+		check__set(check, "perf events", CHECK_LIMITED, detail,
+			   "graind has its own capabilities; only for what you run without it");
 	if (check->result != CHECK_YES)
-		mend(check, "sudo sysctl kernel.perf_event_paranoid=1");
+		check__mend(check, "sudo sysctl kernel.perf_event_paranoid=1");
 }
 
 static void check_pmu(struct check *check)
@@ -252,18 +261,19 @@ static void check_pmu(struct check *check)
 
 	if (fd >= 0) {
 		close((int)fd);
-		set(check, "hardware counters", CHECK_YES, "a cycle counter can be read", "");
+		check__set(check, "hardware counters", CHECK_YES, "a cycle counter can be read", "");
 		return;
 	}
 	denied = errno == EACCES || errno == EPERM;
 	snprintf(detail, sizeof(detail), "no cycle counter: %s", strerror(errno));
-	set(check, "hardware counters", CHECK_LIMITED, detail,
-	    denied ? "this user may not read it"
-		   : "metrics from counters stay absent; a virtual machine has some if its host starts it "
-		     "so, as "
-		     "QEMU does with -cpu host,pmu=on");
+	check__set(check, "hardware counters", CHECK_LIMITED, detail,
+		   denied ? "this user may not read it"
+			  : "metrics from counters stay absent; a virtual machine has some if its host "
+			    "starts it "
+			    "so, as "
+			    "QEMU does with -cpu host,pmu=on");
 	if (denied)
-		mend(check, "sudo sysctl kernel.perf_event_paranoid=1");
+		check__mend(check, "sudo sysctl kernel.perf_event_paranoid=1");
 }
 
 static void check_numa(struct check *check)
@@ -273,9 +283,9 @@ static void check_numa(struct check *check)
 	read_line("/sys/devices/system/node/online", line, sizeof(line));
 	if (strpbrk(line, ",-")) {
 		snprintf(detail, sizeof(detail), "nodes %s", line);
-		set(check, "NUMA", CHECK_YES, detail, "");
+		check__set(check, "NUMA", CHECK_YES, detail, "");
 	} else {
-		set(check, "NUMA", CHECK_LIMITED, "one node", "distances between nodes stay absent");
+		check__set(check, "NUMA", CHECK_LIMITED, "one node", "distances between nodes stay absent");
 	}
 }
 
@@ -286,13 +296,15 @@ static void check_pages(struct check *check)
 	int node = 0;
 
 	if (syscall(SYS_move_pages, 0, 1UL, &page, NULL, &node, 0) == 0)
-		set(check, "page placement", CHECK_YES,
-		    "the kernel tells on which node a page is; remote accesses are judged by that where "
-		    "addresses are not sampled",
-		    "");
+		check__set(
+			check, "page placement", CHECK_YES,
+			"the kernel tells on which node a page is; remote accesses are judged by that where "
+			"addresses are not sampled",
+			"");
 	else
-		set(check, "page placement", CHECK_NO, strerror(errno),
-		    "where memory is stays absent; use a kernel with CONFIG_NUMA and CONFIG_MIGRATION");
+		check__set(
+			check, "page placement", CHECK_NO, strerror(errno),
+			"where memory is stays absent; use a kernel with CONFIG_NUMA and CONFIG_MIGRATION");
 	if (check->result != CHECK_YES)
 		mend__new_kernel(check->command);
 }
@@ -304,36 +316,13 @@ static void check_addresses(struct check *check)
 
 	if (memory_event__find(MEMORY_EVENT_DEVICES, &event)) {
 		snprintf(detail, sizeof(detail), "--sample takes them from %s", event.name);
-		set(check, "memory addresses", CHECK_YES, detail, "");
+		check__set(check, "memory addresses", CHECK_YES, detail, "");
 	} else {
-		set(check, "memory addresses", CHECK_LIMITED, event.absent,
-		    "remote accesses are judged by where pages are; --memory-event page-faults samples first "
-		    "touches");
+		check__set(check, "memory addresses", CHECK_LIMITED, event.absent,
+			   "remote accesses are judged by where pages are; --memory-event page-faults "
+			   "samples first "
+			   "touches");
 	}
-}
-
-static void check_graind(const struct ctl *ctl, struct check *check)
-{
-	char why[512], detail[320];
-	json_t *answer = NULL;
-
-	if (server__call(ctl->socket, "GET", "/v1/status", NULL, &answer, NULL, why) == CTL_DONE) {
-		const char *version = json_string_value(json_object_get(answer, "version"));
-
-		snprintf(detail, sizeof(detail), "version %.40s answers at %.200s", version ? version : "?",
-			 ctl->socket);
-		set(check, "graind", CHECK_YES, detail, "");
-	} else {
-		char *advice = strstr(why, "; ");
-
-		if (advice)
-			*advice = 0;
-		set(check, "graind", CHECK_LIMITED, why,
-		    geteuid() == 0 ? "without it run and attach start a private one"
-				   : "without it only root can profile; an administrator starts it");
-		mend__start_graind(check->command);
-	}
-	json_decref(answer);
 }
 
 static void check_fast(const struct ctl *ctl, struct check *check)
@@ -341,11 +330,11 @@ static void check_fast(const struct ctl *ctl, struct check *check)
 	char library[4400], where[128], why[512];
 
 	if (shim__find(ctl->socket, library, where, why) == 0) {
-		set(check, "recording inside", CHECK_YES, "libgrainshim.so is there, for --fast", "");
+		check__set(check, "recording inside", CHECK_YES, "libgrainshim.so is there, for --fast", "");
 	} else {
-		set(check, "recording inside", CHECK_LIMITED, why,
-		    "only --fast needs it; it comes with grainctl");
-		mend(check, "sudo make install");
+		check__set(check, "recording inside", CHECK_LIMITED, why,
+			   "only --fast needs it; it comes with grainctl");
+		mend__missing_file(check->command);
 	}
 }
 
@@ -358,31 +347,35 @@ static void check_disk(const struct ctl *ctl, struct check *check)
 
 	if (statvfs(ctl->state_dir, &disk) < 0) {
 		snprintf(detail, sizeof(detail), "%.200s: %s", ctl->state_dir, strerror(errno));
-		set(check, "state directory", CHECK_LIMITED, detail, "graind makes it when it starts");
+		check__set(check, "state directory", CHECK_LIMITED, detail, "graind makes it when it starts");
 		mend__start_graind(check->command);
 		return;
 	}
 	free_gb = (double)disk.f_bavail * (double)disk.f_frsize / 1e9;
 	snprintf(detail, sizeof(detail), "%.200s has %.1f GB free", ctl->state_dir, free_gb);
 	if (free_gb >= 1) {
-		set(check, "state directory", CHECK_YES, detail, "");
+		check__set(check, "state directory", CHECK_YES, detail, "");
 	} else {
-		set(check, "state directory", free_gb >= 0.05 ? CHECK_LIMITED : CHECK_NO, detail,
-		    "delete jobs that nobody needs any more");
-		mend(check, "grainctl jobs --all; grainctl delete JOB");
+		check__set(check, "state directory", free_gb >= 0.05 ? CHECK_LIMITED : CHECK_NO, detail,
+			   "delete jobs that nobody needs any more");
+		check__mend(check, "grainctl jobs --all; grainctl delete JOB");
 	}
 }
 
 size_t checks__run(const struct ctl *ctl, struct check out[CHECKS_MAX])
 {
+	json_t *service = service_checks__ask(ctl, &out[0]);
+	struct check graind = out[0];
 	size_t count = 0;
 
 	check_kernel(&out[count++]);
 	check_btf(&out[count++]);
 	check_multi(&out[count++]);
-	check_perf_uprobes(&out[count++]);
-	check_capabilities(&out[count++]);
-	check_graind(ctl, &out[count++]);
+	check_perf_uprobes(&out[count++], service);
+	check_capabilities(&out[count++], service);
+	out[count++] = graind;
+	if (service)
+		count += service_checks__run(service, &out[count]);
 	check_disk(ctl, &out[count++]);
 	check_fast(ctl, &out[count++]);
 	check_memory(&out[count++]);
@@ -391,5 +384,6 @@ size_t checks__run(const struct ctl *ctl, struct check out[CHECKS_MAX])
 	check_numa(&out[count++]);
 	check_pages(&out[count++]);
 	check_addresses(&out[count++]);
+	json_decref(service);
 	return count;
 }

@@ -16,7 +16,11 @@ struct check {
 	char command[MEND_MAX]; /* that mends it; "" where none can or need */
 };
 
-#define CHECKS_MAX 16
+#define CHECKS_MAX 20
+
+void check__set(struct check *check, const char *name, enum check_result result, const char *detail,
+		const char *advice);
+void check__mend(struct check *check, const char *command);
 
 /* Returns how many of `out` were filled. */
 size_t checks__run(const struct ctl *ctl, struct check out[CHECKS_MAX]);

@@ -66,9 +66,40 @@ void mend__start_graind(char out[MEND_MAX])
 				 : "graind");
 }
 
+void mend__missing_file(char out[MEND_MAX])
+{
+	char makefile[200], self[200];
+
+	if (beside__find("../systemd/install.mk", makefile, sizeof(makefile)) == 0)
+		snprintf(out, MEND_MAX, "make -C \"%.*s\"",
+			 (int)(strlen(makefile) - strlen("/systemd/install.mk")), makefile);
+	else if (beside__find("grainctl", self, sizeof(self)) == 0 && !strcmp(self, "/usr/bin/grainctl"))
+		snprintf(out, MEND_MAX, "sudo apt-get install --reinstall ./graind_*.deb");
+	else
+		snprintf(out, MEND_MAX, "cd GRAIND_SOURCES && sudo make install");
+}
+
+void mend__reload(char out[MEND_MAX], long pid)
+{
+	if (have_unit())
+		snprintf(out, MEND_MAX, "sudo systemctl reload graind");
+	else
+		snprintf(out, MEND_MAX, "sudo kill -HUP %ld", pid);
+}
+
+void mend__metrics(char out[MEND_MAX])
+{
+	if (have_unit())
+		snprintf(out, MEND_MAX,
+			 "sudo systemctl enable graind-metrics.socket && sudo systemctl restart graind");
+	else
+		snprintf(out, MEND_MAX, "sudo graind --metrics 9464");
+}
+
 void mend__perf_uprobes(char out[MEND_MAX])
 {
 	snprintf(out, MEND_MAX,
 		 "sudo install -D -t /etc/systemd/system/graind.service.d \\\n"
-		 "  /usr/share/graind/perf-uprobes.conf && sudo systemctl daemon-reload");
+		 "  /usr/share/graind/perf-uprobes.conf &&\n"
+		 "  sudo systemctl daemon-reload && sudo systemctl restart graind");
 }

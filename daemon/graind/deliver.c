@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* A file server that hangs holds up the end of the job for so long. */
@@ -62,6 +63,27 @@ static void run(struct job *job, const char *file, unsigned int seconds, const c
 		if ((unsigned char)*c < ' ' || (unsigned char)*c > '~')
 			*c = '?';
 	free(answer);
+}
+
+bool deliver__is_open(char why[400])
+{
+	char path[POLICY_PATH], *slash;
+	struct statvfs fs;
+
+	why[0] = 0;
+	/* The part that is a user's own, and what is made for a job, need not be there yet. */
+	if (!policy__report_directory("%u", path))
+		return true;
+	while (statvfs(path, &fs) != 0) {
+		slash = strrchr(path, '/');
+		if (!slash || slash == path)
+			return true;
+		*slash = 0;
+	}
+	if (!(fs.f_flag & ST_RDONLY))
+		return true;
+	snprintf(why, 400, "%.300s is read-only for graind", path);
+	return false;
 }
 
 void deliver__job(struct job *job)

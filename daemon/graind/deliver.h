@@ -18,6 +18,10 @@
  */
 void deliver__job(struct job *job);
 
+/* Whether it can be written to where graind runs; `why` is one line if not. Without report-directory it can.
+ */
+bool deliver__is_open(char why[400]);
+
 /* "slurm-4711", "pbs-…", "mpi-LAUNCH"; false: it has no such name. What is no letter, digit or one of ._+@[]-
  * becomes _. */
 bool deliver__cluster_job(const char *batch, const struct mpi_rank *rank, char out[DELIVER_NAME]);

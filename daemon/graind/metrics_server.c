@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,6 +16,8 @@
 #define CONNECTION_MEMORY (16u << 10)
 #define BACKLOG 8
 #define LOOPBACK "127.0.0.1"
+
+static atomic_bool serves;
 
 struct metrics_server {
 	struct MHD_Daemon *daemon;
@@ -141,13 +144,20 @@ int metrics_server__start(int fd, struct jobs *jobs, struct metrics_server **out
 		return -ENOMEM;
 	}
 	*out = server;
+	atomic_store(&serves, true);
 	return 0;
+}
+
+bool metrics_server__serves(void)
+{
+	return atomic_load(&serves);
 }
 
 void metrics_server__stop(struct metrics_server *server)
 {
 	if (!server)
 		return;
+	atomic_store(&serves, false);
 	MHD_stop_daemon(server->daemon);
 	close(server->fd);
 	free(server);

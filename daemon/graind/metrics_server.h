@@ -14,6 +14,8 @@ struct metrics_server;
 int metrics_server__listen(const char *where, int *fd, char why[512]);
 /* Takes the listening socket `fd`, in any case. */
 int metrics_server__start(int fd, struct jobs *jobs, struct metrics_server **out);
+/* Whether one serves requests. */
+bool metrics_server__serves(void);
 /* Accepts NULL. */
 void metrics_server__stop(struct metrics_server *server);
 

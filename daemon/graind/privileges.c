@@ -16,6 +16,9 @@
 #ifndef CAP_BPF
 #define CAP_BPF 39
 #endif
+#ifndef CAP_CHECKPOINT_RESTORE
+#define CAP_CHECKPOINT_RESTORE 40
+#endif
 
 /* Why each of them is needed: systemd/README.md. */
 static const struct {
@@ -32,18 +35,36 @@ static const struct {
 	{"CAP_CHOWN", CAP_CHOWN, false},
 };
 
-int privileges__check(char *why, size_t size)
+/* What some machines want besides. */
+static const struct {
+	const char *name;
+	unsigned int bit;
+} wanted[] = {
+	{"CAP_SYS_ADMIN", CAP_SYS_ADMIN},
+	{"CAP_CHECKPOINT_RESTORE", CAP_CHECKPOINT_RESTORE},
+};
+
+static int read_effective(uint64_t *out)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[2] = {0};
+
+	if (syscall(SYS_capget, &header, data) != 0)
+		return -errno;
+	*out = data[0].effective | (uint64_t)data[1].effective << 32;
+	return 0;
+}
+
+int privileges__check(char *why, size_t size)
+{
 	char missing[256] = "";
 	uint64_t effective;
+	int error = read_effective(&effective);
 
-	if (syscall(SYS_capget, &header, data) != 0) {
-		snprintf(why, size, "cannot read the capabilities of this process: %s", strerror(errno));
-		return -errno;
+	if (error) {
+		snprintf(why, size, "cannot read the capabilities of this process: %s", strerror(-error));
+		return error;
 	}
-	effective = data[0].effective | (uint64_t)data[1].effective << 32;
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
 		if (effective >> needed[i].bit & 1 ||
 		    (needed[i].part_of_admin && effective >> CAP_SYS_ADMIN & 1))
@@ -55,4 +76,20 @@ int privileges__check(char *why, size_t size)
 		return 0;
 	snprintf(why, size, "lacks %s: start it as root, or by systemctl start graind", missing);
 	return -EPERM;
+}
+
+json_t *privileges__json(void)
+{
+	json_t *names = json_array();
+	uint64_t effective = 0;
+
+	if (read_effective(&effective) != 0)
+		effective = 0;
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		if (effective >> needed[i].bit & 1)
+			json_array_append_new(names, json_string(needed[i].name));
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		if (effective >> wanted[i].bit & 1)
+			json_array_append_new(names, json_string(wanted[i].name));
+	return names;
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/routes.h"
+#include "daemon/graind/deliver.h"
 #include "daemon/graind/log.h"
 #include "daemon/graind/metrics.h"
+#include "daemon/graind/metrics_server.h"
 #include "daemon/graind/optout.h"
 #include "daemon/graind/policy.h"
+#include "daemon/graind/privileges.h"
 #include "daemon/graind/reports.h"
 #include "daemon/common/defaults.h"
 #include "daemon/common/version.h"
@@ -36,13 +39,19 @@ static void fail_with(struct answer *answer, const struct failure *failure)
 
 static void get_status(struct jobs *jobs, const struct request *request, struct answer *answer)
 {
-	char method[32];
+	char method[32], why[400];
 
 	jobs__method(jobs, method);
 	answer->status = 200;
-	answer->json = json_pack("{s:s, s:i, s:i, s:I, s:s, s:o}", "version", GRAIND_VERSION, "pid",
+	answer->json = json_pack("{s:s, s:i, s:i, s:I, s:s, s:o, s:o, s:b}", "version", GRAIND_VERSION, "pid",
 				 (int)getpid(), "uid", (int)getuid(), "jobs_running",
-				 (json_int_t)jobs__running(jobs), "method", method, "policy", policy__json());
+				 (json_int_t)jobs__running(jobs), "method", method, "policy", policy__json(),
+				 "capabilities", privileges__json(), "metrics", metrics_server__serves());
+	/* On a file server that hangs this takes as long: who asks for it waits, and nobody else. */
+	if (answer->json && request->all && !strcmp(request->all, "1")) {
+		deliver__is_open(why);
+		json_object_set_new(answer->json, "report_directory_error", json_string(why));
+	}
 	if (answer->json)
 		json_object_set_new(answer->json, "opted_out", json_boolean(optout__has(request->uid)));
 	if (answer->json && request->peer == 0)

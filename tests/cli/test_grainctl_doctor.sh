@@ -33,16 +33,71 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$T/grainctl" --state-dir "$T/nowhere" doctor --json >user.json
 	json '[c["name"] for c in d["checks"] if c["result"] != "yes" and not c["command"] and c["name"] not in ("NUMA", "hardware counters", "memory addresses", "perf uprobes")]' <user.json >bare
 	is "a user's missing pieces have commands" "$(cat bare)" "[]"
-	check "the missing library, too" grep -q 'make install' user.json
+	is "the missing library, too: it is no source tree" "$(json '[c["command"] for c in d["checks"] if c["name"] == "recording inside"]' <user.json)" \
+		"['cd GRAIND_SOURCES && sudo make install']"
 else
 	skip "a user's missing pieces have commands" "no setpriv to drop root's rights with"
 fi
+mkdir -p tree/systemd tree/build && cp "$ctl" tree/build/ && : >tree/systemd/install.mk
+is "in a source tree it is built" "$(tree/build/grainctl doctor --json | json '[c["command"] for c in d["checks"] if c["name"] == "recording inside"][0]')" "make -C \"$T/tree/build/..\""
 json '"\n".join(c["command"] for c in d["checks"] if c["command"])' <checks.json >commands
 check "a shell understands them" bash -n commands
 
 "$ctl" doctor --json >doctor.json 2>err
 is "doctor --json" "$? $(cat err)" "0 "
 is "the same checks" "$(json 'len(d["checks"])' <doctor.json)" "$(grep -cE '^[a-zA-Z_ ]+ (yes|no|limited) ' text)"
+# What a graind that runs says of itself counts, not what the caller may: one that answers GET /v1/status with the file `status`.
+cat >graind.py <<'PY'
+import http.server, os, socketserver, sys
+
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = open("status", "rb").read()
+        self.send_response(200 if self.path == "/v1/status?all=1" else 404)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def address_string(self):
+        return "socket"
+
+    def log_message(self, *_):
+        pass
+
+
+socketserver.UnixStreamServer("said.sock", Answer).serve_forever()
+PY
+/usr/bin/python3 graind.py & PIDS+=($!)
+for _ in $(seq 100); do [ -S said.sock ] && break; sleep 0.05; done
+# said CAPABILITIES MORE: its status; asked NAME: what doctor then says of that, as a user without rights where that can be
+said() { echo "{\"version\":\"1\",\"pid\":4711,\"method\":\"perf\",\"capabilities\":[$1],\"policy\":{\"file\":\"/etc/graind/graind.conf\",\"there\":true,\"error\":\"\"},$2}" >status; }
+nobody=()
+[ "$(id -u)" = 0 ] && nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups) && chmod 666 said.sock && cp "$ctl" "$T/grainctl"
+asked() { "${nobody[@]}" "$T/grainctl" --socket "$T/said.sock" doctor --json | json "[(c['result'], c['command'].split('/')[0][:30]) for c in d['checks'] if c['name'] == '$1']"; }
+[ -e "$T/grainctl" ] || cp "$ctl" "$T/grainctl"
+if [ -e /sys/bus/event_source/devices/uprobe/type ]; then
+	said '"CAP_BPF"' '"metrics":false'
+	is "a service that lacks CAP_SYS_ADMIN for perf uprobes: the drop-in" "$(asked 'perf uprobes')" "[('limited', 'sudo install -D -t ')]"
+	said '"CAP_BPF","CAP_SYS_ADMIN"' '"metrics":false'
+	is "one that has it" "$(asked 'perf uprobes')" "[('yes', '')]"
+else
+	skip "a service that has or lacks CAP_SYS_ADMIN" "this kernel has no perf-event uprobes"
+fi
+said '"CAP_BPF","CAP_CHOWN"' '"metrics":false,"opted_out":true'
+is "its capabilities are those that count" "$(asked capabilities)" "[('yes', '')]"
+is "who has opted out is told" "$(asked 'opted out')" "[('limited', 'grainctl optout off')]"
+is "metrics: how they are had" "$(asked metrics | sed 's/sudo [^)]*/sudo/')" "[('limited', 'sudo)]"
+is "settings that are in force" "$(asked settings)" "[('yes', '')]"
+is "no report-directory: nothing of it" "$(asked 'report directory')" "[]"
+said '"CAP_BPF"' '"metrics":true,"opted_out":false'
+is "served metrics" "$(asked metrics) $(asked 'opted out')" "[('yes', '')] []"
+sed -i 's|"error":""|"error":"line 3: no such thing","report_directory":"/home/%u"|; s|}$|,"report_directory_error":"/home is read-only"}|' status
+is "settings that were refused" "$(asked settings | sed 's/sudo [^)]*/sudo/')" "[('no', 'sudo)]"
+is "a report-directory that the unit does not open" "$(asked 'report directory')" "[('no', 'sudo systemctl edit graind && ')]"
+sed -i 's|/home is read-only||' status
+is "one that it does" "$(asked 'report directory')" "[('yes', '')]"
+
 libgomp=$(gcc -print-file-name=libgomp.so)
 if [ -e "$libgomp" ]; then
 	libgomp=$(readlink -f "$libgomp")
