@@ -21,6 +21,8 @@ SETTINGS += 644:systemd/graind.socket:$(UNITS)/graind.socket \
 endif
 PAGES := 644:systemd/man/grainctl.1:share/man/man1/grainctl.1 644:systemd/man/graind.8:share/man/man8/graind.8 \
 	644:systemd/man/graind.conf.5:share/man/man5/graind.conf.5 \
+	644:systemd/man/libgrainshim.7:share/man/man7/libgrainshim.7 \
+	644:systemd/man/graind-render.8:share/man/man8/graind-render.8 \
 	644:systemd/completion/grainctl:share/bash-completion/completions/grainctl \
 	644:systemd/completion/_grainctl:share/zsh/vendor-completions/_grainctl
 # For Prometheus and Grafana, which are usually elsewhere.

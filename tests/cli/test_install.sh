@@ -29,6 +29,8 @@ is "what it installs" "$(cat "$T/installed")" "644 etc/graind/graind.conf
 644 usr/share/graind/prometheus/graind-recording.rules.yml
 644 usr/share/man/man1/grainctl.1
 644 usr/share/man/man5/graind.conf.5
+644 usr/share/man/man7/libgrainshim.7
+644 usr/share/man/man8/graind-render.8
 644 usr/share/man/man8/graind.8
 644 usr/share/zsh/vendor-completions/_grainctl"
 check "the installed grainctl runs" "$D/usr/bin/grainctl" --version
