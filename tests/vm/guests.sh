@@ -77,8 +77,8 @@ guest()
 		;;
 	host-kernel)
 		ARCHITECTURE=$(dpkg --print-architecture) KERNEL=
-		TESTS=(vm/test_service.sh root/test_exact.sh root/test_run_attach.sh root/test_daemon_api.sh)
-		SHORT_TESTS=(vm/test_service.sh)
+		TESTS=(vm/test_service.sh vm/test_service_recording.sh vm/test_transcript.sh vm/test_perf_dropin.sh root/test_exact.sh root/test_run_attach.sh root/test_daemon_api.sh)
+		SHORT_TESTS=(vm/test_service.sh vm/test_service_recording.sh vm/test_transcript.sh vm/test_perf_dropin.sh)
 		;;
 	*)
 		echo "no guest is called '$1'; there are: ${GUESTS[*]}" >&2

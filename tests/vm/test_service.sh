@@ -3,55 +3,22 @@
 # graind as a service under systemd, from its package: what an administrator and two users do in a day.
 # usage: tests/vm/test_service.sh BUILD_DIRECTORY
 . "$(dirname "$0")/../lib.sh"
-set -o pipefail
-
-if [ "$(cat /proc/1/comm)" != systemd ]; then
-	not_ok "systemd runs here" "process 1 is $(cat /proc/1/comm): is this a guest of guests.sh?"
-	exit 1
-fi
-export DEBIAN_FRONTEND=noninteractive LC_ALL=C
-state() { systemctl show -P "$1" "${2:-graind.service}"; }
-as() { local user=$1; shift; HOME=/home/$user setpriv --reuid="$user" --regid="$user" --init-groups --inh-caps=-all -- "$@"; }
-# until_is SECONDS EXPECTED COMMAND...
-until_is()
-{
-	local end=$((SECONDS + $1)) expected=$2
-	shift 2
-	# Asking takes a guest most of a second.
-	while [ "$SECONDS" -lt "$end" ]; do
-		[ "$("$@" 2>/dev/null)" = "$expected" ] && return 0
-		sleep 0.5
-	done
-	return 1
-}
-job_state() { grainctl jobs --all --json | python3 -c 'import json,sys; print({j["job"]: j["state"] for j in json.load(sys.stdin)["jobs"]}.get(int(sys.argv[1])))' "$1"; }
+. "$(dirname "$0")/service_lib.sh"
 
 # --- installing ----------------------------------------------------------
-check "the package installs" dpkg -i "$B"/deb/graind_*.deb
-until_is 60 active state ActiveState
-is "the service runs after it" "$(state ActiveState) $(state SubState graind.socket)" "active running"
-if [ "$(uname -r | cut -d. -f1,2)" = 6.1 ]; then
-	# perf-event uprobes; see the drop-in.
-	mkdir -p /etc/systemd/system/graind.service.d
-	cp /usr/share/graind/perf-uprobes.conf /etc/systemd/system/graind.service.d/
-	systemctl daemon-reload
-	check "it starts with the drop-in of old kernels" systemctl restart graind.service
-	MORE=1
-fi
+install_package
+is "the socket listens, too" "$(state SubState graind.socket)" running
 PID=$(state MainPID)
 is "as its own user" "$(ps -o user= -p "$PID")" graind
-# Bits 39 bpf, 38 perfmon, 19 sys_ptrace, 7 setuid, 6 setgid, 2 dac_read_search, 0 chown; 21 sys_admin with the drop-in.
-is "with its capabilities and no more" "$(sed -n 's/^Cap\(Eff\|Prm\|Bnd\|Amb\):\s*//p' "/proc/$PID/status" | sort -u)" "$([ "${MORE:-}" ] && echo 000000c0002800c5 || echo 000000c0000800c5)"
+# Bits 39 bpf, 38 perfmon, 19 sys_ptrace, 7 setuid, 6 setgid, 2 dac_read_search, 0 chown.
+is "with its capabilities and no more" "$(sed -n 's/^Cap\(Eff\|Prm\|Bnd\|Amb\):\s*//p' "/proc/$PID/status" | sort -u)" 000000c0000800c5
 is "and without a way to get more" "$(sed -n 's/^NoNewPrivs:\s*//p' "/proc/$PID/status")" 1
 check "doctor is content" grainctl doctor
 
 # --- users ---------------------------------------------------------------
-for user in alice bob carol; do useradd --create-home "$user"; done
-usermod --append --groups graind carol
-for user in alice bob carol; do cp "$B/tests/omp/fib" "$B/tests/omp/loop_forever" "/home/$user/"; done
-as alice sh -c 'cd && OMP_NUM_THREADS=2 exec ./loop_forever 6000000 /dev/null' >/dev/null &
-until_is 20 loop_forever sh -c 'pgrep -u alice -l loop_forever | cut -d" " -f2 | tail -1'
-P=$(pgrep -u alice -x loop_forever | tail -1)
+users
+forever alice 6000000
+P=$PROGRAM
 as bob grainctl attach "$P" --duration 2 >"$T/bob" 2>&1
 is "another user may not attach: exit status" "$?" 3
 is "he is told so in one line" "$(wc -l <"$T/bob")" 1
@@ -123,12 +90,22 @@ as alice sh -c "cd && grainctl attach $P --duration 100" >"$T/long" 2>&1 &
 LONG=$!
 LAST=$((JOB + 5))
 until_is 60 running job_state $LAST
-check "the package is upgraded" dpkg -i "$B"/deb/graind_*.deb
+# The same with a higher number: what is new in it does not matter to dpkg, nor to systemd.
+OLD=$(dpkg-query -W -f '${Version}' graind)
+dpkg-deb -R "$B"/deb/graind_*.deb "$T/newer"
+sed -i "s/^Version: .*/Version: $OLD+newer/" "$T/newer/DEBIAN/control"
+dpkg-deb -Znone --root-owner-group -b "$T/newer" "$T/newer.deb" >/dev/null
+check "the package is upgraded" dpkg -i "$T/newer.deb"
+is "to the newer version" "$(dpkg-query -W -f '${Status} ${Version}' graind)" "install ok installed $OLD+newer"
 wait $LONG
 until_is 60 active state ActiveState
 is "the job that ran is finished, the older ones are there" "$(job_state $LAST) $(job_state "$JOB")" "finished finished"
+is "and all that it saw is in it" "$(as alice grainctl summary $LAST --json | json 'd["events"]["lost"], d["conservation"]["violations"], d["grains"]["total"] > 100')" "(0, 0, True)"
+check "the newer one records" as alice sh -c 'cd && grainctl run -- ./fib 16 6'
 kill "$P"
 is "what it says in the journal are lines of one kind" "$(journalctl -q -u graind.service -o cat | grep -ci -e 'assert' -e 'traceback' -e 'sanitizer')" 0
 check "the package is removed" dpkg -r graind
 is "nothing of it runs" "$(pgrep -c -x graind) $(systemctl is-active graind.service graind.socket | sort -u)" "0 inactive"
-check "jobs are kept" test -d "/var/lib/graind/jobs/$JOB"
+check "jobs and settings are kept" test -d "/var/lib/graind/jobs/$JOB" -a -e /etc/graind/graind.conf
+check "purged" dpkg -P graind
+is "nothing of it is left" "$(ls -d /var/lib/graind /etc/graind /run/graind 2>/dev/null)" ""
