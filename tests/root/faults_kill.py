@@ -2,9 +2,10 @@
 """usage: faults_kill.py BUILD DIRECTORY TIMES [SEED]
 
 graind is killed (SIGKILL) at random moments while programs start, run and end under it, and started again: what was
-whole stays whole, no program notices, no probe stays, no job stays open.
+whole stays whole, what was cut is readable and says so, no program notices, no probe stays, no job stays open.
 """
 import json
+import os
 import random
 import subprocess
 import sys
@@ -20,7 +21,10 @@ links = lambda: int(subprocess.run("bpftool link show | grep -cE '^[0-9]+: '", s
 before = links()
 known = {}  # job: digest of the summary of one that was whole
 wrong = {"a program that is recorded fails": [], "a whole job has changed": [], "a job stays open": [],
-         "a link stays in the kernel": [], "a job without a reason": [], "grainctl run does not end": []}
+         "a link stays in the kernel": [], "a job without a reason": [], "grainctl run does not end": [],
+         "what a cut job has recorded cannot be analysed": [], "a cut job's times do not add up": [],
+         "a cut job has more tasks than its program": [], "a cut job is not marked": []}
+truth = {}  # command: tasks
 whole = cut = 0
 # Any moment of a second and a half, each as often as the others also where there are few.
 moments = [1.5 * (turn + random.random()) / times for turn in range(times)]
@@ -50,6 +54,8 @@ for turn in range(times):
         try:
             out, err = p.communicate(timeout=60)
             # Before it began, graind may have been gone: then it says so, and nothing ran.
+            if out:
+                truth[" ".join(map(str, p.args[p.args.index("--") + 1:]))] = json.loads(out)["tasks"]
             if out and not json.loads(out)["correct"] or not out and "graind" not in err:
                 wrong["a program that is recorded fails"].append((turn, p.returncode, out, err[-200:]))
         except subprocess.TimeoutExpired:
@@ -70,8 +76,29 @@ cut = sum(1 for job in jobs.values() if job["state"] == "failed")
 for job, digest in known.items():
     if jobs.get(job, {}).get("state") != "finished" or host.digest(job) != digest:
         wrong["a whole job has changed"].append(("end", job, jobs.get(job)))
-print("= killed %d times (seed %d): %d jobs were whole before, %d were cut short" % (times, seed, whole, cut))
+analysed = 0
+for number, job in jobs.items():
+    trace = "%s/jobs/%d/trace.grt" % (host.state, number)
+    if job["state"] != "failed" or not os.path.exists(trace):
+        continue
+    p = host.grainctl("analyze", trace, "--keep-going", "--json")
+    if p.returncode:
+        # Killed before the first chunk was written there is nothing in it, which is said in one line.
+        if p.returncode != 1 or p.stdout or len(p.stderr.splitlines()) != 1 or os.path.getsize(trace) > 4096:
+            wrong["what a cut job has recorded cannot be analysed"].append((number, p.returncode, p.stderr, os.path.getsize(trace)))
+        continue
+    s = json.loads(p.stdout)
+    analysed += s["grains"]["total"] > 0
+    if s["conservation"]["violations"]:
+        wrong["a cut job's times do not add up"].append((number, s["conservation"]))
+    if s["grains"]["tasks"] > truth.get(job["cmd"], s["grains"]["tasks"]):
+        wrong["a cut job has more tasks than its program"].append((number, job["cmd"], s["grains"], truth))
+    # All of the program, or the mark.
+    if not (s["damaged"] or s["grains"]["incomplete"] or s["incomplete_regions"]) and s["grains"]["tasks"] != truth.get(job["cmd"]):
+        wrong["a cut job is not marked"].append((number, job["cmd"], s["grains"], s["events"]))
+print("= killed %d times (seed %d): %d jobs were whole before, %d were cut short, of %d of them there are grains" % (times, seed, whole, cut, analysed))
 check("killed: jobs were recorded before and during it", whole >= times * 0.9 and cut > 0, whole, cut, host.tail())
+check("killed: of cut jobs there is what was recorded", analysed > 0 or cut < 3, analysed, cut)
 for what, cases in wrong.items():
     check("killed %d times: never: %s" % (times, what), not cases, *cases)
 check("killed: and it ends cleanly", host.stop() == 0, host.tail())
