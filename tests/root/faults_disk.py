@@ -50,6 +50,20 @@ try:
     check("graind ends cleanly", host.stop() == 0, host.tail())
 
     # What another program, or a disk, has done to its files.
+    own_before, spoilt = own, {}
+    for what in ("no trace", "trace of noise", "cut trace", "summary cut", "summary of noise", "no summary", "trace is a directory"):
+        host.start()
+        spoilt[what] = host.run("fib", 16, 8)[1]
+        host.stop()
+        path = "%s/jobs/%d/" % (state, spoilt[what])
+        file = path + ("trace.grt" if "trace" in what else "summary.json")
+        content = open(file, "rb").read()
+        os.unlink(file)
+        if what == "trace is a directory":
+            os.mkdir(file)
+        elif not what.startswith("no "):
+            with open(file, "wb") as f:
+                f.write(content[:len(content) // 2] if "cut" in what else os.urandom(len(content)))
     def damaged(name, text):
         path = "%s/jobs/%d" % (state, name)
         os.makedirs(path, exist_ok=True)
@@ -64,6 +78,16 @@ try:
     host.start()
     check("damaged state: it starts, the earlier jobs are as they were", host.digest(kept) == digest and
           host.summary(again)["grains"]["total"] == own["tasks"], host.tail())
+    for what, number in spoilt.items():
+        p = host.grainctl("report" if "trace" in what else "summary", number, "--format" if "trace" in what else "--json",
+                          *(["json"] if "trace" in what else []))
+        # A summary that is gone or damaged is made anew from the trace; a trace is not.
+        check("damaged state: %s: one line, or all of it" % what, p.returncode == 1 and len(p.stderr.splitlines()) == 1 if "trace" in what else
+              p.returncode == 0 and json.loads(p.stdout)["grains"]["total"] == own_before["tasks"] or
+              p.returncode == 1 and len(p.stderr.splitlines()) == 1, p.returncode, p.stdout[:200], p.stderr)
+        check("damaged state: %s: graind lives and lists the job" % what, host.graind.poll() is None and
+              host.jobs()[number]["state"] == "finished", host.tail())
+        check("damaged state: %s: it can be deleted" % what, host.grainctl("delete", number).returncode == (1 if "directory" in what else 0))
     told = open(directory + "/graind.log").read()
     check("damaged state: each is told in the log, with what removes it", all("grainctl delete %d" % n in told for n in (9001, 9002, 9003, 9004)), host.tail())
     removed = [host.grainctl("delete", n) for n in (9001, 9002, 9003, 9004)]

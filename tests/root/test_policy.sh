@@ -141,6 +141,21 @@ if mkdir -p "$G/slurm/uid_65534/job_4711/step_0" 2>/dev/null; then
 	is "off by cgroup" "$CODE" 403
 	kill "$A"; wait "$A" 2>/dev/null
 	for d in "$G/slurm/uid_65534/job_4711/step_0" "$G/slurm/uid_65534/job_4711" "$G/slurm/uid_65534" "$G/slurm"; do rmdir "$d" 2>/dev/null; done
+	# PBS, by its hook for cgroups and by systemd's slices.
+	settings ""
+	reload
+	for group in pbs_jobs.service/jobid/93.head pbspro.slice/pbspro-94.head.slice; do
+		mkdir -p "$G/$group"
+		nobody_runs allowed; A=$P
+		echo "$A" >"$G/$group/cgroup.procs"
+		nobody_asks POST /v1/jobs "{\"pid\":$A}"; J=$(json "d['job']" <<<"$BODY")
+		named=${group%.slice} named=pbs:${named##*[/-]}
+		is "a job of PBS in ${group%%/*} has its name" "$(json "d['batch']" <<<"$BODY")" "$named"
+		nobody_asks POST "/v1/jobs/$J/detach"
+		is "when it has ended, too" "$(json "d['batch']" <<<"$BODY")" "$named"
+		kill "$A"; wait "$A" 2>/dev/null
+		(cd "$G" && for _ in $(seq 20); do rmdir -p "$group" 2>/dev/null; [ -e "$group" ] || break; sleep 0.1; done)
+	done
 else
 	skip "names by cgroup" "cgroups cannot be made here"
 fi

@@ -139,6 +139,12 @@ if mkdir -p "$G/slurm/uid_65534/job_4711/step_0" 2>/dev/null; then
 	is "merge by its directory" "$("$GRAINCTL" merge shared/slurm-4711 --json | json 'd["merged"][0]["cluster_job"], d["merged"][0]["size"], d["merged"][0]["missing"]')" "('slurm:4711', 4, [[0, 2]])"
 	for _ in $(seq 20); do rmdir "$G/slurm/uid_65534/job_4711/step_0" 2>/dev/null && break; sleep 0.1; done
 	rmdir "$G/slurm/uid_65534/job_4711" "$G/slurm/uid_65534" "$G/slurm"
+	mkdir -p "$G/pbs_jobs.service/jobid/93.head"
+	sh -c 'echo $$ >"$0/pbs_jobs.service/jobid/93.head/cgroup.procs" && shift 0 && exec "$@"' "$G" \
+		"${NOBODY[@]}" "$GRAINCTL" run -- ./fib 12 >/dev/null 2>err
+	J=$(sed -n 's/^job //p' err)
+	is "a job of PBS" "$(find shared/pbs-93.head -type f)" "shared/pbs-93.head/$HOST-job$J.json"
+	(cd "$G" && for _ in $(seq 20); do rmdir -p pbs_jobs.service/jobid/93.head 2>/dev/null; [ -e pbs_jobs.service/jobid/93.head ] || break; sleep 0.1; done)
 else
 	skip "a job of Slurm by its cgroup" "cgroups cannot be made here"
 fi
