@@ -81,6 +81,20 @@ kill -STOP "$PID"
 check "one that hangs is replaced (watchdog)" until_is 40 1 sh -c "systemctl show -P MainPID graind.service | grep -cvx -e 0 -e $PID"
 check "it answers again" until_is 20 0 sh -c 'grainctl status >/dev/null 2>&1; echo $?'
 
+# --- a state directory that it may not write ------------------------------
+systemctl stop graind.socket graind.service
+chown root: /var/lib/graind/jobs
+systemctl start graind.service 2>/dev/null
+sleep 1
+is "it does not start, nor again and again" "$(state ActiveState) $(state ExecMainStatus) $(state NRestarts)" "failed 3 0"
+journalctl -q -o cat "_SYSTEMD_INVOCATION_ID=$(state InvocationID)" >"$T/said"
+is "it says why in one line" "$(wc -l <"$T/said") $(grep -c 'jobs/ in the state directory /var/lib/graind: Permission denied' "$T/said")" "1 1"
+sed 's/^/# /' "$T/said"
+chown graind: /var/lib/graind/jobs
+systemctl reset-failed graind.service
+check "mended, it starts" systemctl start graind.socket graind.service
+is "the jobs are as they were" "$(job_state "$JOB") $(job_state $((JOB + 2)))" "finished finished"
+
 # --- the socket, upgrading, removing -------------------------------------
 systemctl stop graind.service
 is "stopped" "$(state ActiveState)" inactive
