@@ -15,7 +15,7 @@
 # make bench-render    seconds and bytes of drawing large graphs, as a table
 # make bench-prometheus one Prometheus and 2,000 simulated nodes, for some minutes (as root)
 # make deps       install what is missing (Debian packages, as root)
-# make fuzz-plan MINUTES=10  the probe planner on mutated files
+# make fuzz-plan, fuzz-find MINUTES=10  the probe planner and the search for runtimes, on mutated files
 # make fuzz-log, fuzz-trace, fuzz-words  the analysis on mutated event logs, traces and words of a process
 # make fuzz-shim  rings with a process that writes what it likes into them
 # make fuzz-policy, fuzz-api  settings of graind and names of cgroups; requests
@@ -236,6 +236,7 @@ $(B)/tests/unit/test_places: $(B)/daemon/graind/places.o
 $(B)/tests/unit/test_backlog: $(B)/daemon/graind/backlog.o
 $(B)/tests/unit/test_reservoir: $(addprefix $(B)/daemon/graind/,reservoir.o urgency.o)
 $(B)/tests/unit/test_scouts: $(addprefix $(B)/daemon/graind/,scouts.o urgency.o)
+$(B)/tests/unit/test_finders: $(addprefix $(B)/daemon/graind/,finders.o urgency.o)
 $(B)/tests/unit/test_trace_part: $(B)/daemon/graind/trace_part.o
 $(B)/tests/unit/test_kept_regions: $(B)/daemon/graind/kept_regions.o
 $(B)/tests/unit/test_shim_ring: $(addprefix $(B)/runtime-shim/,ring.o counters.o)
@@ -358,7 +359,7 @@ $(OMPT_TOOL): tests/tools/ompt_truth.c tests/tools/ompt_next.h
 	$(Q)$(OMP_CLANG) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -I. -shared -fPIC -o $@ $< -lpthread
 
 # What the tests run once more with ASan and UBSan, of a build with SAN=1: the unit tests, and replays of the fuzzers' finds.
-REPLAYS := $(addprefix $(B)/fuzz/replay_,plan log trace words shim policy api)
+REPLAYS := $(addprefix $(B)/fuzz/replay_,plan find log trace words shim policy api)
 $(REPLAYS:$(B)/fuzz/replay_%=$(B)/tests/fuzz/fuzz_%.o): CPPFLAGS += -DREPLAY
 $(B)/fuzz/replay_shim: $(B)/daemon/graind/shim_rings.o $(B)/daemon/graind/shim_counters.o
 POLICY_FUZZED := $(addprefix daemon/graind/,policy_file.o policy_rules.o policy_values.o cgroup_name.o mpi_rank.o deliver_name.o)
@@ -445,12 +446,12 @@ bench-analysis:
 	@$(MAKE) --no-print-directory -j$$(nproc) $(B)/tests/tools/make_trace $(B)/tests/tools/time_analysis
 	@tests/bench/bench_analysis.py $(B)
 
-# The planner on mutated files, for MINUTES of CPU time; what is found lands in build/fuzz.
+# The planner, and the search for runtimes, on mutated files, for MINUTES of CPU time; what is found lands in build/fuzz.
 MINUTES := 10
 # All of uprobes but what attaches or symbolizes.
 PLANNER_SOURCES := $(filter-out %/calibrate.c %/capture.c %/probe_links.c %/probe_programs.c %/ring_memory.c %/ring_reader.c %/sampling.c %/detach_gate.c %/symbolize.c %/demangle.c %/debug_functions.c, \
 	$(wildcard uprobes/*.c))
-$(B)/fuzz/fuzz_plan: tests/fuzz/fuzz_plan.c $(PLANNER_SOURCES)
+$(B)/fuzz/fuzz_plan $(B)/fuzz/fuzz_find: $(B)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(PLANNER_SOURCES)
 	$(say) FUZZ $@
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) -std=gnu11 -O1 -g -D_GNU_SOURCE -I. -fsanitize=fuzzer,address,undefined \
@@ -472,7 +473,7 @@ $(B)/fuzz/fuzz_shim: $(addprefix $(B)/fuzz/daemon/,graind/shim_rings.o graind/sh
 $(B)/fuzz/fuzz_policy: $(addprefix $(B)/fuzz/,$(POLICY_FUZZED))
 $(B)/fuzz/fuzz_api: $(B)/fuzz/daemon/graind/routes.o
 $(foreach t,log trace words shim policy api,$(eval $(call analysis_fuzz_rules,$(t))))
-fuzz-plan fuzz-log fuzz-trace fuzz-words fuzz-shim fuzz-policy fuzz-api: fuzz-%: $(B)/fuzz/fuzz_%
+fuzz-plan fuzz-find fuzz-log fuzz-trace fuzz-words fuzz-shim fuzz-policy fuzz-api: fuzz-%: $(B)/fuzz/fuzz_%
 	@tests/fuzz/run.sh $(B) $(MINUTES) $*
 
 include systemd/install.mk
@@ -486,6 +487,6 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all constructs deps sysroot demo check check-full check-vm check-shim-cycles check-long check-faults check-soak guest-programs bench bench-analysis bench-prometheus bench-render lint format clean test-programs fuzz-plan fuzz-log fuzz-trace fuzz-words fuzz-shim fuzz-policy fuzz-api sanitized
+.PHONY: all constructs deps sysroot demo check check-full check-vm check-shim-cycles check-long check-faults check-soak guest-programs bench bench-analysis bench-prometheus bench-render lint format clean test-programs fuzz-plan fuzz-find fuzz-log fuzz-trace fuzz-words fuzz-shim fuzz-policy fuzz-api sanitized
 
 -include $(shell find $(B) \( -path '$(B)/sysroot-*' -o -path '$(B)/vm' -o -path '$(B)/runtimes*' \) -prune -o -name '*.d' -type f -print 2>/dev/null)

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "uprobes/runtime_find.h"
-#include "uprobes/elf_image.h"
 #include "uprobes/process_maps.h"
-#include "uprobes/recognise.h"
+#include "uprobes/runtime_look.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <gelf.h>
-#include <libelf.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,101 +17,11 @@
 /* A process with more different executable files than this is not searched further. */
 #define MAX_FILES 4096
 
-/* Larger ones are not searched for a runtime without names. */
-#define MAX_SCANNED (256u << 20)
-#define SCAN_STEP (1u << 20)
-#define MAX_SYMBOL_BYTES (512u << 20)
 #define REMEMBERED 1024
-
-static unsigned int names_in(Elf *elf, Elf_Scn *section)
-{
-	GElf_Shdr header;
-	Elf_Data *data;
-	unsigned int seen = 0;
-	size_t count;
-
-	if (!gelf_getshdr(section, &header) || !header.sh_entsize || header.sh_size > MAX_SYMBOL_BYTES)
-		return 0;
-	data = elf_getdata(section, NULL);
-	if (!data)
-		return 0;
-	count = data->d_size / header.sh_entsize;
-	for (size_t i = 0; i < count && i <= INT_MAX; i++) {
-		GElf_Sym symbol;
-		const char *name;
-
-		if (!gelf_getsym(data, (int)i, &symbol) || symbol.st_shndx == SHN_UNDEF ||
-		    GELF_ST_TYPE(symbol.st_info) != STT_FUNC)
-			continue;
-		name = elf_strptr(elf, header.sh_link, symbol.st_name);
-		if (name)
-			seen |= elf_runtime__seen(name);
-	}
-	return seen;
-}
-
-/* Functions of the symbol tables of one type; *present: whether there is one. */
-static enum elf_runtime runtime_in(Elf *elf, GElf_Word type, bool *present)
-{
-	Elf_Scn *section = NULL;
-	unsigned int seen = 0;
-	GElf_Shdr header;
-
-	*present = false;
-	while ((section = elf_nextscn(elf, section))) {
-		if (!gelf_getshdr(section, &header) || header.sh_type != type)
-			continue;
-		*present = true;
-		seen |= names_in(elf, section);
-	}
-	return elf_runtime__of(seen);
-}
-
-/* A file without names tells by the texts in it. */
-static enum elf_runtime runtime_by_text(int fd)
-{
-	const size_t overlap = 64;
-	char *text = malloc(SCAN_STEP + overlap);
-	enum elf_runtime found = ELF_RUNTIME_NONE;
-	struct stat st;
-	ssize_t got;
-
-	if (!text || fstat(fd, &st) || st.st_size > MAX_SCANNED) {
-		free(text);
-		return found;
-	}
-	for (off_t at = 0;
-	     found != ELF_RUNTIME_LIBOMP && (got = pread(fd, text, SCAN_STEP + overlap, at)) > 0;
-	     at += SCAN_STEP) {
-		if (memmem(text, (size_t)got, RECOGNISE_LIBOMP, sizeof(RECOGNISE_LIBOMP)))
-			found = ELF_RUNTIME_LIBOMP;
-		else if (memmem(text, (size_t)got, RECOGNISE_LIBGOMP, sizeof(RECOGNISE_LIBGOMP)))
-			found = ELF_RUNTIME_LIBGOMP;
-	}
-	free(text);
-	return found;
-}
-
-/* Read, not mapped: the file may be cut short while it is looked at. */
-static enum elf_runtime look_into(int fd)
-{
-	enum elf_runtime found = ELF_RUNTIME_NONE;
-	bool named = true;
-	Elf *elf;
-
-	if (elf_version(EV_CURRENT) == EV_NONE)
-		return found;
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!elf)
-		return found;
-	if (elf_kind(elf) == ELF_K_ELF) {
-		found = runtime_in(elf, SHT_DYNSYM, &named);
-		if (found == ELF_RUNTIME_NONE)
-			found = runtime_in(elf, SHT_SYMTAB, &named);
-	}
-	elf_end(elf);
-	return found == ELF_RUNTIME_NONE && !named ? runtime_by_text(fd) : found;
-}
+/* Files of a process that have a runtime or might have one, and those that are open until they are looked
+ * into. */
+#define MAX_CANDIDATES 64
+#define MAX_OPEN 16
 
 struct remembered {
 	struct stat file;
@@ -130,30 +38,63 @@ static bool same_file(const struct stat *a, const struct stat *b)
 	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-/* The same few libraries are in all processes. */
-static enum elf_runtime runtime_of(int fd)
+/* With the lock held; NULL without memory. */
+static struct remembered *place_of(const struct stat *file)
 {
-	enum elf_runtime runtime;
-	struct remembered *place;
-	struct stat st;
-	bool known;
-
-	if (fstat(fd, &st) != 0)
-		return ELF_RUNTIME_NONE;
-	pthread_mutex_lock(&memory_lock);
 	if (!memory)
 		memory = calloc(REMEMBERED, sizeof(*memory));
-	place = memory ? &memory[(st.st_ino * 31 + st.st_dev) % REMEMBERED] : NULL;
-	known = place && same_file(&place->file, &st);
-	runtime = known ? place->runtime : ELF_RUNTIME_NONE;
-	pthread_mutex_unlock(&memory_lock);
-	if (known)
-		return runtime;
-	runtime = look_into(fd);
+	return memory ? &memory[(file->st_ino * 31 + file->st_dev) % REMEMBERED] : NULL;
+}
+
+/* The same few libraries are in all processes. */
+static bool remembers(const struct stat *file, enum elf_runtime *out)
+{
+	const struct remembered *place;
+	bool known;
+
 	pthread_mutex_lock(&memory_lock);
-	if (place)
-		*place = (struct remembered){st, runtime};
+	place = place_of(file);
+	known = place && same_file(&place->file, file);
+	if (known)
+		*out = place->runtime;
 	pthread_mutex_unlock(&memory_lock);
+	return known;
+}
+
+static void remember(const struct stat *file, enum elf_runtime runtime)
+{
+	struct remembered *place;
+
+	pthread_mutex_lock(&memory_lock);
+	place = place_of(file);
+	if (place)
+		*place = (struct remembered){*file, runtime};
+	pthread_mutex_unlock(&memory_lock);
+}
+
+static int look_here(int fd, const struct stat *file, enum elf_runtime *out)
+{
+	(void)file;
+	*out = runtime_look__in(fd);
+	return 0;
+}
+
+static runtime_look_fn look = look_here;
+
+void runtime_find__look_by(runtime_look_fn by)
+{
+	look = by;
+}
+
+static enum elf_runtime runtime_of(int fd, const struct stat *file)
+{
+	enum elf_runtime runtime = ELF_RUNTIME_NONE;
+
+	if (!S_ISREG(file->st_mode) || remembers(file, &runtime))
+		return runtime;
+	if (look(fd, file, &runtime) != 0)
+		return ELF_RUNTIME_NONE;
+	remember(file, runtime);
 	return runtime;
 }
 
@@ -161,65 +102,141 @@ struct file_id {
 	uint64_t device, inode;
 };
 
-struct search {
-	pid_t pid;
-	struct runtime_file *out;
-	size_t capacity, found;
-	struct file_id *seen;
-	size_t seen_count;
+/* A file that has a runtime, or that is open and has yet to be looked into. */
+struct candidate {
+	char *path, *opened;
+	struct file_id id;
+	struct stat file;
+	int fd; /* -1: it is known */
+	enum elf_runtime runtime;
 };
 
-static int look_at(void *ctx, const struct process_mapping *mapping)
-{
-	struct search *search = ctx;
-	struct runtime_file *file;
-	char opened[sizeof(file->opened)];
-	enum elf_runtime runtime;
-	int fd;
+struct runtime_search {
+	pid_t pid;
+	struct file_id *seen;
+	size_t seen_count, open;
+	struct candidate candidates[MAX_CANDIDATES];
+	size_t count;
+};
 
+static bool is_new(struct runtime_search *search, const struct file_id *id)
+{
 	for (size_t i = 0; i < search->seen_count; i++) {
-		if (search->seen[i].inode == mapping->inode && search->seen[i].device == mapping->device)
+		if (search->seen[i].inode == id->inode && search->seen[i].device == id->device)
+			return false;
+	}
+	if (search->seen_count == MAX_FILES)
+		return false;
+	search->seen[search->seen_count++] = *id;
+	return true;
+}
+
+static void drop(struct candidate *candidate)
+{
+	free(candidate->path);
+	free(candidate->opened);
+	if (candidate->fd >= 0)
+		close(candidate->fd);
+}
+
+/* Opens it; looking into it waits, if it can, as the process may end meanwhile. */
+static int note(void *ctx, const struct process_mapping *mapping)
+{
+	struct candidate candidate = {.id = {mapping->device, mapping->inode}};
+	char opened[sizeof(((struct runtime_file *)0)->opened)];
+	struct runtime_search *search = ctx;
+
+	if (!is_new(search, &candidate.id) || search->count == MAX_CANDIDATES)
+		return 0;
+	candidate.fd = process_maps__open(search->pid, mapping, opened, sizeof(opened));
+	if (candidate.fd < 0)
+		return 0;
+	if (fstat(candidate.fd, &candidate.file) != 0) {
+		close(candidate.fd);
+		return 0;
+	}
+	if (remembers(&candidate.file, &candidate.runtime) || search->open == MAX_OPEN) {
+		candidate.runtime = runtime_of(candidate.fd, &candidate.file);
+		close(candidate.fd);
+		candidate.fd = -1;
+		if (candidate.runtime == ELF_RUNTIME_NONE)
 			return 0;
 	}
-	if (search->seen_count == MAX_FILES || search->found == search->capacity)
-		return 0;
-	search->seen[search->seen_count++] = (struct file_id){mapping->device, mapping->inode};
-	fd = process_maps__open(search->pid, mapping, opened, sizeof(opened));
-	if (fd < 0)
-		return 0;
-	runtime = runtime_of(fd);
-	close(fd);
-	if (runtime == ELF_RUNTIME_NONE)
-		return 0;
-	file = &search->out[search->found++];
-	snprintf(file->path, sizeof(file->path), "%s", mapping->path);
-	snprintf(file->opened, sizeof(file->opened), "%s", opened);
-	file->device = mapping->device;
-	file->inode = mapping->inode;
-	file->runtime = runtime == ELF_RUNTIME_LIBOMP ? RUNTIME_LIBOMP : RUNTIME_LIBGOMP;
+	candidate.path = strdup(mapping->path);
+	candidate.opened = strdup(opened);
+	if (candidate.path && candidate.opened) {
+		search->open += candidate.fd >= 0;
+		search->candidates[search->count++] = candidate;
+	} else {
+		drop(&candidate);
+	}
 	return 0;
 }
 
-int runtime_find__in_process(pid_t pid, struct runtime_file *out, size_t capacity, struct uprobes_error *err)
+int runtime_find__begin(pid_t pid, struct runtime_search **out, struct uprobes_error *err)
 {
-	struct search search = {.pid = pid, .out = out, .capacity = capacity};
-	int error;
+	struct runtime_search *search = calloc(1, sizeof(*search));
+	int error = -ENOMEM;
 
-	search.seen = calloc(MAX_FILES, sizeof(*search.seen));
-	if (!search.seen) {
-		snprintf(err->text, sizeof(err->text), "out of memory");
-		return -ENOMEM;
+	if (search) {
+		search->pid = pid;
+		search->seen = calloc(MAX_FILES, sizeof(*search->seen));
+		error = search->seen ? process_maps__each(pid, note, search) : -ENOMEM;
+		free(search->seen);
+		search->seen = NULL;
 	}
-	error = process_maps__each(pid, look_at, &search);
-	free(search.seen);
-	if (!error)
-		return (int)search.found;
-	if (error == -ESRCH)
+	if (!error) {
+		*out = search;
+		return 0;
+	}
+	if (search)
+		runtime_find__end(search, NULL, 0);
+	if (error == -ENOMEM)
+		snprintf(err->text, sizeof(err->text), "out of memory");
+	else if (error == -ESRCH)
 		snprintf(err->text, sizeof(err->text), "there is no process %d", (int)pid);
 	else
 		snprintf(err->text, sizeof(err->text), "cannot read the memory map of process %d: %s",
 			 (int)pid, strerror(-error));
 	return error;
+}
+
+bool runtime_find__is_quick(const struct runtime_search *search)
+{
+	return search->open == 0;
+}
+
+size_t runtime_find__end(struct runtime_search *search, struct runtime_file *out, size_t capacity)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < search->count; i++) {
+		struct candidate *candidate = &search->candidates[i];
+		struct runtime_file *file = &out[found];
+
+		if (found < capacity && candidate->fd >= 0)
+			candidate->runtime = runtime_of(candidate->fd, &candidate->file);
+		if (found < capacity && candidate->runtime != ELF_RUNTIME_NONE) {
+			snprintf(file->path, sizeof(file->path), "%s", candidate->path);
+			snprintf(file->opened, sizeof(file->opened), "%s", candidate->opened);
+			file->device = candidate->id.device;
+			file->inode = candidate->id.inode;
+			file->runtime =
+				candidate->runtime == ELF_RUNTIME_LIBOMP ? RUNTIME_LIBOMP : RUNTIME_LIBGOMP;
+			found++;
+		}
+		drop(candidate);
+	}
+	free(search);
+	return found;
+}
+
+int runtime_find__in_process(pid_t pid, struct runtime_file *out, size_t capacity, struct uprobes_error *err)
+{
+	struct runtime_search *search;
+	int error = runtime_find__begin(pid, &search, err);
+
+	return error ? error : (int)runtime_find__end(search, out, capacity);
 }
 
 size_t runtime_find__index(const struct runtime_file *files, size_t count, const struct runtime_file *file)
@@ -233,16 +250,18 @@ size_t runtime_find__index(const struct runtime_file *files, size_t count, const
 
 static int take_if_runtime(const char *path, enum elf_runtime wanted, char *out, size_t size)
 {
+	enum elf_runtime found = ELF_RUNTIME_NONE;
 	char real[PATH_MAX];
-	enum elf_runtime found;
+	struct stat file;
 	int fd;
 
 	if (!realpath(path, real))
 		return -errno;
-	fd = open(real, O_RDONLY | O_CLOEXEC);
+	fd = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
-	found = runtime_of(fd);
+	if (fstat(fd, &file) == 0)
+		found = runtime_of(fd, &file);
 	close(fd);
 	if (found != wanted)
 		return -ENOENT;

@@ -3,8 +3,11 @@
 #ifndef GRAIND_RUNTIME_FIND_H
 #define GRAIND_RUNTIME_FIND_H
 
+#include "uprobes/elf_image.h"
 #include "uprobes/plan.h"
 
+#include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 struct runtime_file {
@@ -21,6 +24,22 @@ struct runtime_file {
  * such process, -EACCES not permitted; *err says so in one line.
  */
 int runtime_find__in_process(pid_t pid, struct runtime_file *out, size_t capacity, struct uprobes_error *err);
+
+/* The same in two steps: that for which the process has to live, with its errors; and what may take long. */
+struct runtime_search;
+int runtime_find__begin(pid_t pid, struct runtime_search **out, struct uprobes_error *err);
+/* The second takes no time: all files are remembered. */
+bool runtime_find__is_quick(const struct runtime_search *search);
+/* Frees the search; capacity 0: nothing more. */
+size_t runtime_find__end(struct runtime_search *search, struct runtime_file *out, size_t capacity);
+
+/*
+ * Who looks into regular files that are not remembered: 0 and *out, which is remembered; or a negative errno,
+ * nobody could, and the file counts as without a runtime this time. Any thread may call it. Usually that is
+ * this process itself (runtime_look.h). To be said before anything is searched.
+ */
+typedef int (*runtime_look_fn)(int fd, const struct stat *file, enum elf_runtime *out);
+void runtime_find__look_by(runtime_look_fn look);
 
 /* The index of the same file (device, inode) in a list, or `count`. */
 size_t runtime_find__index(const struct runtime_file *files, size_t count, const struct runtime_file *file);

@@ -3,6 +3,7 @@
 #include "daemon/common/version.h"
 #include "daemon/graind/api.h"
 #include "daemon/graind/background.h"
+#include "daemon/graind/finders.h"
 #include "daemon/graind/glances.h"
 #include "daemon/graind/keeper.h"
 #include "daemon/graind/listen.h"
@@ -15,6 +16,7 @@
 #include "daemon/graind/reports.h"
 #include "daemon/graind/shim_server.h"
 #include "daemon/graind/worker.h"
+#include "uprobes/runtime_find.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -283,6 +285,8 @@ static int set_up(struct daemon *daemon, const struct options *options)
 	}
 	error = open_signals(daemon);
 	if (!error)
+		error = finders__start(NULL);
+	if (!error)
 		error = jobs__new(daemon->store, daemon->socket, daemon->idle_fd, &daemon->jobs);
 	if (!error) {
 		jobs__recover(daemon->jobs);
@@ -362,6 +366,7 @@ static void tear_down(struct daemon *daemon)
 	if (daemon->listen_fd >= 0)
 		close(daemon->listen_fd);
 	jobs__free(daemon->jobs);
+	finders__stop();
 	job_store__close(daemon->store);
 	policy__close();
 	optout__close();
@@ -392,12 +397,15 @@ int main(int argc, char **argv)
 			 !strcmp(argv[1], WORKER_PLAN) || !strcmp(argv[1], WORKER_BODIES) ||
 			 !strcmp(argv[1], WORKER_COUNTERS) || !strcmp(argv[1], WORKER_MEMORY_EVENT) ||
 			 !strcmp(argv[1], WORKER_FOLD) || !strcmp(argv[1], WORKER_GLANCE) ||
-			 !strcmp(argv[1], WORKER_DELIVER)))
+			 !strcmp(argv[1], WORKER_DELIVER) || !strcmp(argv[1], WORKER_FIND)))
 		return worker__main(argc, argv);
 	argp_program_version_hook = print_version;
 	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	umask(022);
+	/* What it was started with is not its workers'. */
+	close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC);
+	runtime_find__look_by(finders__look);
 	raise_limits();
 	/*
 	 * A thread that empties rings must not wait for one that holds an arena's lock and has no CPU: each

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/metrics.h"
+#include "daemon/graind/finders.h"
 #include "daemon/graind/job.h"
 #include "daemon/graind/policy.h"
 #include "daemon/common/version.h"
@@ -341,6 +342,9 @@ static void put_node(FILE *out, const struct metrics *m, const struct running *r
 	node(out, "graind_jobs_over_quota", "counter",
 	     "Jobs whose recording ended because their user's jobs took too much.",
 	     (double)m->ended_by_quota);
+	node(out, "graind_unsearched_files", "counter",
+	     "Files in which no OpenMP runtime was looked for, as looking into them failed or took too long.",
+	     (double)finders__failed());
 	node(out, "graind_grains", "counter", "Tasks and loop chunks of all jobs.", (double)m->grains);
 	node(out, "graind_events", "counter", "Events of all jobs.", (double)m->events);
 	head(out, "graind_lost_events", "counter", NULL, "Events of all jobs that were lost.");

@@ -84,8 +84,8 @@ static int ask_worker(const char *work, uint64_t detail, int fd, const char *nam
 	const struct worker worker = {
 		.work = work,
 		.job = detail,
-		.uid = geteuid(),
-		.gid = getegid(),
+		.uid = WORKER_NOBODY,
+		.gid = WORKER_NOBODY,
 		.input = fd,
 		.seconds = PLAN_SECONDS,
 		.max_output = PLAN_BYTES,

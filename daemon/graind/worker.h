@@ -25,6 +25,7 @@
 #define WORKER_COUNTERS "--worker-counters"
 #define WORKER_MEMORY_EVENT "--worker-memory-event"
 #define WORKER_DELIVER "--worker-deliver"
+#define WORKER_FIND "--worker-find"
 /* What the plan's worker calls the file that it does not know by name. */
 #define WORKER_PLAN_NAME                                                                                     \
 	"\x7f"                                                                                               \
@@ -77,6 +78,7 @@ int worker__fold(void);
 int worker__glance(void);
 int worker__counters(void);
 int worker__memory_event(void);
+int worker__find(void);
 /* To `directory`/`job`/`name`. */
 int worker__deliver(const char *directory, const char *job, const char *name);
 

@@ -14,7 +14,7 @@
 
 #define LEAST_PRIORITY 19
 
-static const struct confine_limits limits = {
+static const struct confine_limits limits_of_most = {
 	.cpu_seconds = 300,
 	.memory_bytes = UINT64_C(4) << 30,
 	.open_files = 4096,
@@ -35,11 +35,16 @@ static const struct confine_limits limits_of_deliver = {
 	.file_bytes = UINT64_C(1) << 40,
 };
 
-static int confine(uid_t uid, gid_t gid, enum confine_calls calls)
+/* Of many files; graind starts another one when it is used up. */
+static const struct confine_limits limits_of_find = {
+	.cpu_seconds = 60,
+	.memory_bytes = UINT64_C(2) << 30,
+	.open_files = 16,
+};
+
+static int confine(uid_t uid, gid_t gid, enum confine_calls calls, const struct confine_limits *limits)
 {
-	int error = confine__limit(calls == CONFINE_RECEIVE_FILES ? &limits_of_fold
-				   : calls == CONFINE_WRITE_FILES ? &limits_of_deliver
-								  : &limits);
+	int error = confine__limit(limits);
 
 	if (!error)
 		error = confine__become(uid, gid);
@@ -57,6 +62,7 @@ static int parse_id(const char *text, uint64_t most, uint64_t *out)
 
 int worker__main(int argc, char **argv)
 {
+	const struct confine_limits *limits = &limits_of_most;
 	enum confine_calls calls = CONFINE_READ_FILES;
 	uint64_t uid, gid, job;
 	bool deliver = argc == 8 && !strcmp(argv[1], WORKER_DELIVER);
@@ -72,11 +78,19 @@ int worker__main(int argc, char **argv)
 	/* Nobody waits for it. */
 	if (!strcmp(argv[1], WORKER_GLANCE))
 		setpriority(PRIO_PROCESS, 0, LEAST_PRIORITY);
-	if (!strcmp(argv[1], WORKER_FOLD))
+	if (!strcmp(argv[1], WORKER_FOLD)) {
 		calls = CONFINE_RECEIVE_FILES;
-	if (deliver)
+		limits = &limits_of_fold;
+	}
+	if (!strcmp(argv[1], WORKER_FIND)) {
+		calls = CONFINE_RECEIVE_FILES;
+		limits = &limits_of_find;
+	}
+	if (deliver) {
 		calls = CONFINE_WRITE_FILES;
-	if (confine((uid_t)uid, (gid_t)gid, calls) != 0)
+		limits = &limits_of_deliver;
+	}
+	if (confine((uid_t)uid, (gid_t)gid, calls, limits) != 0)
 		return 125;
 	if (!strcmp(argv[1], WORKER_SYMBOLIZE))
 		return worker__symbolize();
@@ -88,6 +102,8 @@ int worker__main(int argc, char **argv)
 		return worker__summary(job);
 	if (!strcmp(argv[1], WORKER_FOLD))
 		return worker__fold();
+	if (!strcmp(argv[1], WORKER_FIND))
+		return worker__find();
 	if (!strcmp(argv[1], WORKER_GLANCE))
 		return worker__glance();
 	if (!strcmp(argv[1], WORKER_COUNTERS))
