@@ -43,11 +43,11 @@ uint64_t opening__since_ns(const struct opening *opening)
 }
 
 static void hand_over(struct opening *opening, struct scouts *scouts, void (*run)(struct scout_work *work),
-		      bool urgent)
+		      enum scout_turn turn)
 {
 	opening->entry.working = true;
 	opening->work.run = run;
-	opening->work.urgent = urgent;
+	opening->work.turn = turn;
 	scouts__ask(scouts, &opening->work);
 }
 
@@ -58,6 +58,11 @@ static void read_process(struct scout_work *work)
 	struct opening *opening = opening__of_work(work);
 
 	opening->prospect = prospect__read(opening->entry.pid);
+}
+
+static void look_for_runtimes(struct scout_work *work)
+{
+	prospect__search(opening__of_work(work)->prospect);
 }
 
 /* Whether the session is to record it. */
@@ -140,19 +145,25 @@ static void write_held(struct scout_work *work)
 void opening__read(struct opening *opening, struct scouts *scouts)
 {
 	opening->state = OPENING_READING;
-	hand_over(opening, scouts, read_process, true);
+	hand_over(opening, scouts, read_process, SCOUT_URGENT);
+}
+
+void opening__search(struct opening *opening, struct scouts *scouts)
+{
+	opening->state = OPENING_SEARCHING;
+	hand_over(opening, scouts, look_for_runtimes, SCOUT_PATIENT);
 }
 
 void opening__make(struct opening *opening, struct scouts *scouts)
 {
 	opening->state = OPENING_MAKING;
-	hand_over(opening, scouts, make_job, false);
+	hand_over(opening, scouts, make_job, SCOUT_ORDINARY);
 }
 
 void opening__write(struct opening *opening, struct backlog *backlog, struct scouts *scouts)
 {
 	opening->writing = backlog__release(backlog, &opening->entry);
-	hand_over(opening, scouts, write_held, false);
+	hand_over(opening, scouts, write_held, SCOUT_ORDINARY);
 }
 
 void held_events__feed(const struct held_events *held, struct recorder *recorder)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How a process of a session gets its job: scouts read what it is, then make its job and its record, then
- * write what was held of it meanwhile. The session's thread decides what comes next and never waits.
+ * How a process of a session gets its job: scouts read what it is, look for its runtimes in files that are
+ * new to graind, then make its job and its record, then write what was held of it meanwhile. The session's
+ * thread decides what comes next and never waits.
  */
 #ifndef GRAIND_OPENING_H
 #define GRAIND_OPENING_H
@@ -13,10 +14,11 @@
 #include "daemon/graind/scouts.h"
 
 enum opening_state {
-	OPENING_READING, /* a scout reads the process */
-	OPENING_KNOWN,	 /* what it is is known: it waits for its first event, or for room */
-	OPENING_MAKING,	 /* a scout makes its job */
-	OPENING_MADE,	 /* it is a job; a scout may be writing what was held */
+	OPENING_READING,   /* a scout reads the process */
+	OPENING_SEARCHING, /* a patient one looks for its runtimes */
+	OPENING_KNOWN,	   /* what it is is known: it waits for its first event, or for room */
+	OPENING_MAKING,	   /* a scout makes its job */
+	OPENING_MADE,	   /* it is a job; a scout may be writing what was held */
 };
 
 enum opening_answer {
@@ -63,6 +65,7 @@ uint64_t opening__since_ns(const struct opening *opening);
 
 /* The steps; the opening is the scouts' until it comes back. */
 void opening__read(struct opening *opening, struct scouts *scouts);
+void opening__search(struct opening *opening, struct scouts *scouts);
 void opening__make(struct opening *opening, struct scouts *scouts);
 void opening__write(struct opening *opening, struct backlog *backlog, struct scouts *scouts);
 

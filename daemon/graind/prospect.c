@@ -15,20 +15,30 @@ void prospect__free(struct prospect *prospect)
 	if (!prospect)
 		return;
 	module_table__free(&prospect->modules);
+	if (prospect->search)
+		runtime_find__end(prospect->search, NULL, 0);
 	free(prospect->runtimes);
 	if (prospect->pidfd >= 0)
 		close(prospect->pidfd);
 	free(prospect);
 }
 
-/* The runtimes that the process has mapped; false: that cannot be known. */
-static bool find_runtimes(struct prospect *prospect, pid_t pid)
+/* Of the runtimes that the process has mapped; false: that cannot be known. */
+static bool begin_search(struct prospect *prospect, pid_t pid)
 {
-	struct failure ignored;
+	struct uprobes_error ignored;
 
 	prospect->runtimes = calloc(ATTACH_MAX_RUNTIMES, sizeof(*prospect->runtimes));
-	prospect->runtime_count = prospect->runtimes ? attach__find(pid, prospect->runtimes, &ignored) : -1;
-	return prospect->runtime_count >= 0;
+	return prospect->runtimes && runtime_find__begin(pid, &prospect->search, &ignored) == 0;
+}
+
+void prospect__search(struct prospect *prospect)
+{
+	if (!prospect->search)
+		return;
+	prospect->runtime_count =
+		(int)runtime_find__end(prospect->search, prospect->runtimes, ATTACH_MAX_RUNTIMES);
+	prospect->search = NULL;
 }
 
 /* What is gone first with the process is read first. */
@@ -40,13 +50,15 @@ struct prospect *prospect__read(pid_t pid)
 		return NULL;
 	prospect->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (prospect->pidfd < 0 || process__read(pid, &prospect->process) || prospect->process.dead ||
-	    module_table__refresh(&prospect->modules, pid) || !find_runtimes(prospect, pid)) {
+	    module_table__refresh(&prospect->modules, pid) || !begin_search(prospect, pid)) {
 		prospect__free(prospect);
 		return NULL;
 	}
 	for (size_t i = 0; i < prospect->modules.count && i < OPEN_FILES; i++)
 		module_table__open(&prospect->modules, &prospect->modules.modules[i], pid);
 	prospect->profile = policy__decide(&prospect->process);
+	if (runtime_find__is_quick(prospect->search))
+		prospect__search(prospect);
 	return prospect;
 }
 
@@ -77,6 +89,8 @@ struct prospect *prospect__refresh(struct prospect *prospect, uint64_t time_ns)
 	} else if (lives && started_ns(pid) <= time_ns) {
 		prospect__free(prospect);
 		prospect = prospect__read(pid);
+		if (prospect)
+			prospect__search(prospect);
 	}
 	free(now);
 	return prospect;

@@ -6,19 +6,24 @@
 #ifndef GRAIND_SCOUTS_H
 #define GRAIND_SCOUTS_H
 
-#include <stdbool.h>
+enum scout_turn {
+	SCOUT_ORDINARY,
+	SCOUT_URGENT,  /* before all that is ordinary */
+	SCOUT_PATIENT, /* may wait for others for long; has threads of its own, and delays nothing else */
+};
 
 /* The head of what is handed over; between scouts__ask and scouts__take all of it is the scouts'. */
 struct scout_work {
 	void (*run)(struct scout_work *work);
-	bool urgent; /* before all that is not */
+	enum scout_turn turn;
 	struct scout_work *next;
 };
 
 struct scouts;
 
 /* What pthread_create() or eventfd() say, -ENOMEM. */
-int scouts__new(unsigned int threads, struct scouts **out);
+/* `patient`: further threads, for SCOUT_PATIENT. */
+int scouts__new(unsigned int threads, unsigned int patient, struct scouts **out);
 /* Readable when something is done. */
 int scouts__fd(const struct scouts *scouts);
 /* Begun in the order of asking. */

@@ -19,6 +19,8 @@
 
 /* Most of what a scout does is waiting, for locks of the kernel and for files. */
 #define SCOUTS 8
+/* Further ones that wait for workers which look for runtimes. */
+#define PATIENT_SCOUTS 4
 #define SHORT_NAP_NS 500000
 #define LONG_NAP_NS 16000000
 /* While a process may become too costly. */
@@ -183,7 +185,7 @@ static int open_session(struct session *session, struct failure *failure)
 			  (unsigned long long)session->job->number);
 	error = session_files__open(&session->files, session->capture, session->watch, session->job->number);
 	if (!error)
-		error = scouts__new(SCOUTS, &session->scouts);
+		error = scouts__new(SCOUTS, PATIENT_SCOUTS, &session->scouts);
 	if (!error)
 		error = reservoir__new(session->capture, &session->reservoir);
 	if (error)

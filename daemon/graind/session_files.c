@@ -192,7 +192,7 @@ int session_files__open(struct session_files *files, struct capture *capture, st
 	urgency__make_lock(&files->lock);
 	add_system(files);
 	add_mapped(files);
-	return scouts__new(1, &files->attacher);
+	return scouts__new(1, 0, &files->attacher);
 }
 
 static void drop(struct scout_work *work)

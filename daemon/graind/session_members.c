@@ -218,11 +218,16 @@ static void take_made(struct session *session, struct opening *opening)
 
 static void take_read(struct session *session, struct opening *opening)
 {
+	bool is_there =
+		opening->prospect && (opening->entry.first_ns || opening->entry.until_ns == UINT64_MAX);
+
 	opening->state = OPENING_KNOWN;
 	opening->uid = opening->prospect ? opening->prospect->process.uid : 0;
-	if (opening->prospect && (opening->entry.first_ns || opening->entry.until_ns == UINT64_MAX))
+	if (is_there && opening->prospect->search)
+		opening__search(opening, session->scouts);
+	else if (is_there)
 		return;
-	if (opening->entry.first_ns)
+	else if (opening->entry.first_ns)
 		give_up(session, opening, &session->unrecorded.ended, "it had ended before it could be read");
 	else
 		forget(session, opening);
@@ -231,7 +236,7 @@ static void take_read(struct session *session, struct opening *opening)
 static void take_up(struct session *session, struct opening *opening)
 {
 	opening->entry.working = false;
-	if (opening->state == OPENING_READING)
+	if (opening->state == OPENING_READING || opening->state == OPENING_SEARCHING)
 		take_read(session, opening);
 	else if (opening->state == OPENING_MAKING)
 		take_made(session, opening);

@@ -53,11 +53,13 @@ static void check_all_come_back(void)
 	struct scouts *scouts;
 	int asked = 0, taken = 0, wrong = 0;
 
-	CHECK(scouts__new(8, &scouts) == 0, "eight scouts");
+	CHECK(scouts__new(8, 0, &scouts) == 0, "eight scouts");
 	while (taken < MANY) {
 		for (int i = 0; i < 50 && asked < MANY; i++, asked++) {
 			sums[asked] =
-				(struct sum){.work = {.run = add_one, .urgent = asked & 1}, .in = asked};
+				(struct sum){.work = {.run = add_one,
+						      .turn = asked & 1 ? SCOUT_URGENT : SCOUT_ORDINARY},
+					     .in = asked};
 			scouts__ask(scouts, &sums[asked].work);
 		}
 		sum = await(scouts);
@@ -81,14 +83,14 @@ static void check_order(void)
 
 	gate = eventfd(0, EFD_CLOEXEC);
 	atomic_store(&begun, 0);
-	CHECK(scouts__new(1, &scouts) == 0, "one scout");
+	CHECK(scouts__new(1, 0, &scouts) == 0, "one scout");
 	scouts__ask(scouts, &first.work);
 	for (int i = 0; i < 2; i++) {
 		late[i] = (struct sum){.work.run = add_one};
 		scouts__ask(scouts, &late[i].work);
 	}
 	for (int i = 0; i < 2; i++) {
-		urgent[i] = (struct sum){.work = {.run = add_one, .urgent = true}};
+		urgent[i] = (struct sum){.work = {.run = add_one, .turn = SCOUT_URGENT}};
 		scouts__ask(scouts, &urgent[i].work);
 	}
 	eventfd_write(gate, 1);
@@ -98,6 +100,35 @@ static void check_order(void)
 	CHECK(taken == 5 && urgent[0].place < urgent[1].place && urgent[1].place < late[0].place &&
 		      late[0].place < late[1].place,
 	      "what is urgent is done first, else what was asked for first");
+	scouts__free(scouts, NULL);
+	close(gate);
+}
+
+static void check_patient(void)
+{
+	struct sum patient[3], ordinary[5];
+	struct scouts *scouts;
+	int taken = 0;
+
+	gate = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
+	atomic_store(&begun, 0);
+	CHECK(scouts__new(1, 2, &scouts) == 0, "one scout and two patient ones");
+	for (int i = 0; i < 3; i++) {
+		patient[i] = (struct sum){.work = {.run = wait_at_gate, .turn = SCOUT_PATIENT}};
+		scouts__ask(scouts, &patient[i].work);
+	}
+	for (int i = 0; i < 5; i++) {
+		ordinary[i] = (struct sum){.work.run = add_one};
+		scouts__ask(scouts, &ordinary[i].work);
+	}
+	while (taken < 5 && await(scouts))
+		taken++;
+	CHECK(taken == 5 && atomic_load(&begun) == 5, "what waits for others delays nothing else");
+	eventfd_write(gate, 3);
+	while (taken < 8 && await(scouts))
+		taken++;
+	CHECK(taken == 8 && patient[0].out == 1 && patient[1].out == 1 && patient[2].out == 1,
+	      "and comes back in the end");
 	scouts__free(scouts, NULL);
 	close(gate);
 }
@@ -116,9 +147,11 @@ static void check_end(void)
 	struct scouts *scouts;
 
 	gate = eventfd(0, EFD_CLOEXEC);
-	CHECK(scouts__new(2, &scouts) == 0, "two scouts");
+	CHECK(scouts__new(2, 1, &scouts) == 0, "two scouts and one");
 	for (int i = 0; i < 10; i++) {
-		sums[i] = (struct sum){.work.run = i < 2 ? wait_at_gate : add_one, .in = 1};
+		sums[i] = (struct sum){.work = {.run = i < 2 ? wait_at_gate : add_one,
+						.turn = i > 7 ? SCOUT_PATIENT : SCOUT_ORDINARY},
+				       .in = 1};
 		scouts__ask(scouts, &sums[i].work);
 	}
 	eventfd_write(gate, 1);
@@ -133,6 +166,7 @@ int main(void)
 {
 	check_all_come_back();
 	check_order();
+	check_patient();
 	check_end();
 	CHECK_DONE();
 }
