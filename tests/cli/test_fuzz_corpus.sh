@@ -6,10 +6,13 @@
 
 cd "$ROOT" || exit 1
 replays=$B/san/fuzz
-check "builds with ASan and UBSan" sanitized "$replays"/replay_{plan,log,trace,words,shim,policy,api}
+check "builds with ASan and UBSan" sanitized "$replays"/replay_{plan,find,log,trace,words,shim,policy,api}
 corpus=("$ROOT"/tests/fuzz/corpus-plan/*)
 check "the corpus is small" [ "$(cat "${corpus[@]}" | wc -c)" -lt 300000 ]
 check "the planner survives its ${#corpus[@]} files" timeout 300 "$replays/replay_plan" "${corpus[@]}"
+found=("$ROOT"/tests/fuzz/corpus-find/*)
+check "that of the search is small, too" [ "$(cat "${found[@]}" | wc -c)" -lt 100000 ]
+check "the search for runtimes survives its ${#found[@]} files and these" timeout 300 "$replays/replay_find" "${found[@]}" "${corpus[@]}"
 # Every one gets one line or a plan.
 bad=
 for file in "${corpus[@]}"; do
@@ -41,6 +44,7 @@ for i in range(40):
     open("%s/%02d" % (sys.argv[1], i), "wb").write(data)
 PY
 check "40 damaged section tables and truncated files" timeout 300 "$replays/replay_plan" "$T"/made/*
+check "the search survives them, too" timeout 300 "$replays/replay_find" "$T"/made/*
 
 # Event logs and traces: a graph that agrees with itself and with its own log, or one line.
 analysis=("$ROOT"/tests/fuzz/corpus-log/* "$ROOT"/tests/fuzz/corpus-trace/*)

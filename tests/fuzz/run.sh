@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Fuzzes for some minutes. usage: tests/fuzz/run.sh BUILD_DIRECTORY MINUTES [plan|log|trace|words|shim|policy|api]
-# plan: the probe planner, starts from tests/fuzz/corpus-plan and from runtimes of this machine; log and trace: the
-# analysis, start from tests/fuzz/corpus-log and corpus-trace, log also from tests/data; words: the analysis on what a
+# Fuzzes for some minutes. usage: tests/fuzz/run.sh BUILD_DIRECTORY MINUTES [plan|find|log|trace|words|shim|policy|api]
+# plan: the probe planner, starts from tests/fuzz/corpus-plan and from runtimes of this machine; find: the search for
+# runtimes, from tests/fuzz/corpus-find; log and trace: the analysis, start from tests/fuzz/corpus-log and corpus-trace, log also from tests/data; words: the analysis on what a
 # process wrote by itself; shim: the rings that it shares; policy: graind.conf and what cgroups are called; api: requests. Finds are left in BUILD/fuzz.
 set -eu
 B=$(cd "$1" && pwd)
@@ -25,6 +25,7 @@ log)
 	cp -n ../data/*.log ../data/mir_*.csv "$work"/
 	options+=(-max_len=12000 -dict="$PWD/log.dict")
 	;;
+find) options+=(-max_len=20000) ;;
 trace) options+=(-max_len=32000) ;;
 words) options+=(-max_len=4000) ;;
 shim) options+=(-max_len=1000) ;;
