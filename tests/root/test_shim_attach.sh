@@ -15,6 +15,8 @@ start()
 	OMP_NUM_THREADS=$2 OMP_DYNAMIC=false OMP_WAIT_POLICY=passive "${@:3}" >"$T/$1.json" 2>"$T/$1.err" &
 	PROGRAM=$!
 	PIDS+=("$PROGRAM")
+	# It may wait for its input first.
+	for _ in $(seq 40); do grep -qsE '/lib(g|)omp[^/]*\.so' "/proc/$PROGRAM/maps" && break; sleep 0.05; done
 	sleep 0.3
 }
 # attach NAME PID OPTION...: JOB, or a "not ok"
