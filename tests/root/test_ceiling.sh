@@ -168,7 +168,7 @@ is "... and the other one that of its request" "$(becomes "$asked" "j['ceiling']
 settings "process-ceiling-percent = 3"
 reload
 is "reload: the session's job is in windows then" "$(becomes "$member" "bool(j['ceiling']) and j['ceiling']['percent'] == 3 and j['ceiling']['mode'] == 'windows'")" True
-is "... and costs what it may, as far as graind reckons, since then" "$(becomes "$member" "0 < j['ceiling']['cost_percent'] <= 3.5 and j['ceiling']['recorded_percent'] < 50")" True
+is "... and costs what it may, as far as graind reckons, since then" "$(becomes "$member" "0 < j['ceiling']['cost_percent'] <= 3.75 and j['ceiling']['recorded_percent'] < 100")" True
 is "... the other one has the lower ceiling" "$(becomes "$asked" "j['ceiling']['percent'] == 3")" True
 settings "host-ceiling-percent = 50" "process-ceiling-percent = 1"
 reload
