@@ -6,6 +6,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/service_lib.sh"
 
+START=$(date +%s)
 install_package
 users
 forever alice 6000000
@@ -145,5 +146,5 @@ until_is 30 finished job_state $JOB
 is "has the service's" "$(unit_of "$JOB")" unit:nightly.service
 
 kill "$P"
-is "nothing of the sandbox was in the way" "$(journalctl -q -u graind.service -o cat | grep -i -e 'not permitted' -e 'permission denied')" ""
+is "nothing of the sandbox was in the way" "$(journalctl -q -u graind.service -o cat --since "@$START" | grep -i -e 'not permitted' -e 'permission denied')" ""
 check "the package is purged" dpkg -P graind
