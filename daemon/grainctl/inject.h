@@ -13,7 +13,7 @@
 
 struct inject;
 
-/* Refuses what cannot be recorded so (-1), or not by the caller (-EPERM); the process is not touched. */
+/* Refuses what cannot be recorded so (-1), or not by the caller (-EACCES); the process is not touched. */
 int inject__look(pid_t pid, const char *library, struct inject **out, char why[512]);
 /* Loads the library, which then comes to graind at `socket`. */
 int inject__load(struct inject *inject, const char *socket, char why[512]);

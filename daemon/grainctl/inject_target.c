@@ -100,7 +100,8 @@ static int denied(const struct status *status, pid_t pid, char why[512])
 			 "process %d has rights that you do not have, or forbids to be looked into: attach "
 			 "without --fast or ask root",
 			 (int)pid);
-	return -EPERM;
+	/* The last may also be a process that is ending. */
+	return status->user != geteuid() || scope ? -EACCES : -1;
 }
 
 static int check_class(pid_t pid, char why[512])

@@ -52,7 +52,7 @@ struct inject_target {
 
 /*
  * Looks at the process. 0; with one line in `why` -1: it cannot be recorded so;
- * -EPERM: the caller may not. Release whatever the result.
+ * -EACCES: the caller may not. Release whatever the result.
  */
 int inject_target__look(pid_t pid, struct inject_target *out, char why[512]);
 void inject_target__release(struct inject_target *target);

@@ -137,7 +137,7 @@ int verb__attach(struct ctl *ctl, int argc, char **argv)
 		if (!error)
 			error = inject__look(options.request.pid, library, &inject, why);
 		if (error)
-			return ctl__fail(ctl, error == -EPERM ? CTL_DENIED : CTL_FAILED, "%s", why);
+			return ctl__fail(ctl, error == -EACCES ? CTL_DENIED : CTL_FAILED, "%s", why);
 	}
 	status = attach(ctl, &options, inject);
 	inject__free(inject);
