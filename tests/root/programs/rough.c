@@ -373,10 +373,11 @@ static void *attaching(void *attach)
 
 static int busy(void)
 {
-	attach_fn attach = (attach_fn)(unsigned long)dlsym(RTLD_DEFAULT, "grainshim_attach");
+	static attach_fn attach; /* the thread goes on after this */
 	pthread_t thread;
 	int right = 1;
 
+	attach = (attach_fn)(unsigned long)dlsym(RTLD_DEFAULT, "grainshim_attach");
 	if (!attach || pthread_create(&thread, NULL, attaching, &attach))
 		return says("busy", 0);
 	for (int i = 0; i < 20 * CHILDREN; i++) {
