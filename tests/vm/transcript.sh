@@ -27,7 +27,7 @@ type root "systemctl start graind"
 type root "systemctl is-active graind"
 type alice id
 type alice "grainctl status"
-type alice "grainctl run -- ./fib 36 10"
+type alice "grainctl run -- ./fib 22 22"
 RUN=$(last)
 type alice "OMP_NUM_THREADS=2 ./loop_forever 600000 /dev/null >/dev/null & echo \$! >pid; sleep 0.5"
 PID=$(cat /home/alice/pid)
