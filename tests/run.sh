@@ -69,7 +69,7 @@ export B said
 paired=(matrix matrix_attached bodies matrix_versions hostile_user ompt shim_matrix_attached shim_attach shim_matrix_libomp
 	shim_refusals metrics attach shim_races shim_rough real_programs shim_cycles retention fleet ranks report_directory
 	guest service ompt_versions exact dashboards ranks_nodes optout exact_private shim_runtimes accesses compare
-	run_attach counters shim_libomp shim_hostile producers)
+	run_attach counters shim_libomp shim_hostile producers shim_rough_attached find_worker)
 paired=("${paired[@]/%/.sh}")
 paired=("${paired[@]/#/root/test_}")
 together=() waiting=() pairs=() alone=()
