@@ -355,15 +355,15 @@ static const struct binding *bind_anew(struct binding **bindings, const char *na
 	struct binding *binding;
 	struct span span = span_of(caller);
 	void *function = find_known(name, caller);
-	bool ambiguous;
+	const struct runtime *known;
 
 	if (!function)
 		function = find(name, caller);
 	if (!function)
 		give_up(name);
 	/* Out of this library it is another time for another runtime. */
-	ambiguous = is_in(&own, caller) && runtimes && runtimes->next;
-	generation -= ambiguous;
+	known = __atomic_load_n(&runtimes, __ATOMIC_ACQUIRE);
+	generation -= is_in(&own, caller) && known && known->next;
 	/* Others may be using it: nothing of it changes but how long it is true. */
 	for (binding = __atomic_load_n(bindings, __ATOMIC_ACQUIRE); binding; binding = binding->next) {
 		if (binding->low != span.low || binding->size != span.size || binding->function != function)
@@ -392,15 +392,17 @@ static const struct binding *bind_anew(struct binding **bindings, const char *na
 const struct binding *runtime__bind_anew(struct binding **bindings, const char *name, const void *caller)
 {
 	const struct binding *binding;
+	uint32_t generation;
 	struct aside aside;
 
 	for (binding = __atomic_load_n(bindings, __ATOMIC_ACQUIRE); binding; binding = binding->next)
 		if (runtime__binds(binding, caller))
 			return binding;
 	aside = aside__step();
+	generation = __atomic_load_n(&runtime_generation, __ATOMIC_ACQUIRE);
 	binding = bind_anew(bindings, name, caller);
 	/* It was the first call of another runtime, of which the caller's other threads are to know. */
-	if (!runtime__binds(binding, caller))
+	if (__atomic_load_n(&runtime_generation, __ATOMIC_ACQUIRE) != generation)
 		binding = bind_anew(bindings, name, caller);
 	aside__back(aside);
 	return binding;
