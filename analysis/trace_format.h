@@ -75,7 +75,7 @@ enum trace_chunk_type {
 
 enum trace_codec {
 	TRACE_CODEC_NONE = 0,
-	TRACE_CODEC_ZSTD = 1,
+	TRACE_CODEC_ZSTD = 1, /* one frame of zstd's or several, one after the other */
 };
 
 struct trace_chunk {

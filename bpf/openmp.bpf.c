@@ -18,6 +18,15 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
  * events before it, and RING_NONE drops it.
  */
 
+static __always_inline bool is_wanted(__u32 tgid)
+{
+	if (target_tgid && tgid != target_tgid)
+		return false;
+	if (filtered && !bpf_map_lookup_elem(&targets, &tgid))
+		return false;
+	return !is_refused(tgid);
+}
+
 /* Whether this hit is recorded; fills what every event has. */
 static __always_inline bool hit(struct pt_regs *ctx, __u64 *id, __u64 *cookie, struct ring_record *record)
 {
@@ -26,16 +35,10 @@ static __always_inline bool hit(struct pt_regs *ctx, __u64 *id, __u64 *cookie, s
 		return false;
 	}
 	*id = ids__current();
-	if (target_tgid && *id >> 32 != target_tgid)
+	if (!is_wanted(*id >> 32)) {
+		ring__pass();
 		return false;
-	if (filtered) {
-		__u32 tgid = *id >> 32;
-
-		if (!bpf_map_lookup_elem(&targets, &tgid))
-			return false;
 	}
-	if (is_refused(*id >> 32))
-		return false;
 	*cookie = bpf_get_attach_cookie(ctx);
 	if (COOKIE_WHEN(*cookie) && will_jump(ctx, *cookie) != (COOKIE_WHEN(*cookie) == COOKIE_IF_TAKEN)) {
 		ring__pass();

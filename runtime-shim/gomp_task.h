@@ -17,22 +17,20 @@
 typedef void (*body_fn)(void *);
 typedef void (*copy_fn)(void *, void *);
 
-/* Before the program's data in a task's block. The runtime writes into the first two words, and reads the
- * third. */
+/* Before the program's data in a task's block; small, as each task has one. */
 struct head {
-	uint64_t words[2]; /* a taskloop's bounds; the event of a detached task */
-	void *reductions;  /* of a taskloop: the third word of its data */
 	body_fn body;
-	uint64_t key; /* 0: not recorded */
-	const struct taskloop *loop;
-	uint64_t step;	  /* of a taskloop */
-	uint32_t payload; /* where the program's data are */
+	uint64_t key;	  /* 0: not recorded */
+	uint32_t payload; /* where the program's data are, from here on */
 	uint32_t arg;	  /* enum ring_task */
 };
 
 /* What a creating call has, for the copy function that the runtime calls. */
 struct call {
+	uint64_t event; /* the runtime writes that of a detached task into the first word of what it is given
+			 */
 	struct head head;
+	uint32_t head_at; /* in a block */
 	void *data;
 	copy_fn copy;
 	long size;
@@ -40,14 +38,19 @@ struct call {
 	struct shim_local *local; /* NULL: not recorded */
 	const void *caller;
 	uint64_t created_at; /* ticks */
-	uint64_t ended_at;   /* likewise; 0: the task did not run at once */
+	uint64_t ended_at;   /* of a task that ran at once; 0: when the call is over */
+	bool ran;	     /* at once */
 	uint32_t waits;	     /* for the dependences of a task that is not deferred */
 	bool plain;	     /* nothing but its creation comes before its begin */
 };
 
-/* Where the program's data lie in a block that is aligned as is asked for, and for its head; the block's
- * size. */
-long gomp__lay_out(struct call *call, long size, long *align);
+_Static_assert(offsetof(struct call, event) == 0, "where the runtime writes it");
+
+/*
+ * Where head and program's data lie in a block that is aligned as is asked for, and for its head, which has
+ * `before` bytes before it and `after` behind; the block's size.
+ */
+long gomp__lay_out(struct call *call, size_t before, size_t after, long size, long *align);
 /* Fills a block: head and the program's data. */
 void gomp__fill(const struct call *call, void *to);
 /* Records the creation; its key is in call->head then. */

@@ -15,7 +15,17 @@ typedef unsigned long long ull;
 /* Above so many tasks for each thread the runtime does not put any off. */
 #define DEFERRED_MAX 64
 
+/* A block begins with it. The runtime writes into the first two words, and reads the third. */
+struct loop_head {
+	uint64_t bounds[2];
+	void *reductions; /* the third word of the program's data */
+	struct head head;
+	const struct taskloop *loop;
+	uint64_t step;
+};
+
 struct taskloop {
+	struct loop_head head; /* what is the same in all blocks */
 	struct call call;
 	struct taskloop *outer;
 	bool at_once;	     /* its tasks run one after the other */
@@ -24,6 +34,11 @@ struct taskloop {
 	bool waits;	     /* and waits */
 	uint64_t created_at; /* ticks, when the last task was there */
 };
+
+_Static_assert(offsetof(struct taskloop, head) == 0 &&
+		       offsetof(struct loop_head, reductions) == 2 * sizeof(void *),
+	       "where the runtime writes and reads");
+#define LOOP_AFTER (sizeof(struct loop_head) - offsetof(struct loop_head, loop))
 
 /* Whose call the thread is in. */
 static __thread struct taskloop *open_loop __attribute__((tls_model("initial-exec")));
@@ -54,7 +69,7 @@ static void begin_group(struct taskloop *loop)
 
 static void fill(const struct taskloop *loop, void *to)
 {
-	memcpy(to, &loop->call.head, sizeof(loop->call.head));
+	memcpy(to, &loop->head, sizeof(loop->head));
 	gomp__fill(&loop->call, to);
 }
 
@@ -75,16 +90,17 @@ static void copy(void *to, void *from)
 
 static void body(void *block)
 {
-	struct head *head = block;
+	struct loop_head *in = block;
+	struct head *head = &in->head;
 	struct shim_local *local = shim__here();
 	struct taskloop *loop = open_loop;
 	void *payload;
 	bool at_once;
 
 	TAKE_OVER(block);
-	at_once = loop && loop == head->loop && loop->at_once;
-	payload = (char *)block + head->payload;
-	memcpy(payload, head->words, sizeof(head->words));
+	at_once = loop && loop == in->loop && loop->at_once;
+	payload = (char *)head + head->payload;
+	memcpy(payload, in->bounds, sizeof(in->bounds));
 	gomp__taskloop_waits();
 	/* What was begun in a recording that is over is not continued in another. */
 	if (!local || (at_once && loop->call.local != local)) {
@@ -99,7 +115,7 @@ static void body(void *block)
 		open_loop = NULL;
 	}
 	gomp__begin_body(local, head);
-	SHIM_EVENT2(local, SHIM_TASK_BOUNDS, 0, 0, head->words[0], head->words[1] - head->step);
+	SHIM_EVENT2(local, SHIM_TASK_BOUNDS, 0, 0, in->bounds[0], in->bounds[1] - in->step);
 	head->body(payload);
 	gomp__end_body(local);
 	if (!at_once)
@@ -143,7 +159,8 @@ static bool begin(struct taskloop *loop, const struct binding *to, body_fn fn, v
 	if (!local)
 		return false;
 	*loop = (struct taskloop){
-		.call = {.head = {.body = fn, .step = step, .arg = arg, .loop = loop},
+		.head = {.loop = loop, .step = step},
+		.call = {.head = {.body = fn, .arg = arg},
 			 .data = data,
 			 .copy = copier,
 			 .local = local,
@@ -152,7 +169,7 @@ static bool begin(struct taskloop *loop, const struct binding *to, body_fn fn, v
 		.grouped = !(flags & GOMP_NOGROUP),
 	};
 	if (flags & GOMP_REDUCTION)
-		loop->call.head.reductions = ((void **)data)[2];
+		loop->head.reductions = ((void **)data)[2];
 	SHIM_EVENT1(local, SHIM_TASKLOOP_BEGIN, shim__site(caller, SHIM_SITE_TASKLOOP), arg,
 		    (uint64_t)(uintptr_t)fn);
 	loop->created_at = local->ticks;
@@ -188,7 +205,8 @@ static void end(struct taskloop *loop)
 			return;                                                                              \
 		}                                                                                            \
 		loop.at_once = runs_at_once(to->runtime, iterations, flags, tasks);                          \
-		size = gomp__lay_out(&loop.call, size, &align);                                              \
+		size = gomp__lay_out(&loop.call, offsetof(struct loop_head, head), LOOP_AFTER, size,         \
+				     &align);                                                                \
 		if (loop.at_once && !copier) {                                                               \
 			block = alloca((size_t)(size + align));                                              \
 			block = (void *)(((uintptr_t)block + (uintptr_t)align - 1) & -(uintptr_t)align);     \

@@ -15,7 +15,7 @@ void gomp__created(struct call *call, uint32_t site_kind)
 	uint32_t arg = call->head.arg, site = shim__site(call->caller, site_kind);
 
 	if (UNLIKELY(arg & RING_TASK_DETACH)) {
-		call->head.key = call->head.words[0];
+		call->head.key = call->event;
 		SHIM_EVENT1(local, SHIM_TASK_CREATE, site, arg, call->head.key);
 	} else {
 		SHIM_EVENT(local, SHIM_TASK_CREATE, site, arg);
@@ -25,19 +25,23 @@ void gomp__created(struct call *call, uint32_t site_kind)
 		gomp__depends(local, call->depend);
 }
 
-long gomp__lay_out(struct call *call, long size, long *align)
+long gomp__lay_out(struct call *call, size_t before, size_t after, long size, long *align)
 {
-	if (*align < 16)
-		*align = 16;
-	call->head.payload = (uint32_t)((sizeof(call->head) + (size_t)*align - 1) & ~((size_t)*align - 1));
+	size_t payload, all = before + sizeof(call->head) + after;
+
+	if (*align < (long)_Alignof(struct head))
+		*align = (long)_Alignof(struct head);
+	payload = (all + (size_t)*align - 1) & ~((size_t)*align - 1);
+	call->head_at = (uint32_t)before;
+	call->head.payload = (uint32_t)(payload - before);
 	call->size = size;
-	return size + call->head.payload;
+	return size + (long)payload;
 }
 
 void gomp__fill(const struct call *call, void *to)
 {
-	char *payload = (char *)to + call->head.payload;
-	struct head *head = to;
+	struct head *head = (void *)((char *)to + call->head_at);
+	char *payload = (char *)head + call->head.payload;
 
 	/* One by one: what was just written so is not ready yet to be read in one piece. */
 	head->body = call->head.body;
@@ -70,7 +74,7 @@ static void copy(void *to, void *from)
 	gomp__created(call, SHIM_SITE_TASK);
 	/* The runtime has left the event of a detached task where it took the data to be. */
 	if (UNLIKELY(call->head.arg & RING_TASK_DETACH) && call->data)
-		memcpy(call->data, call->head.words, sizeof(void *));
+		memcpy(call->data, &call->event, sizeof(void *));
 	gomp__fill(call, to);
 }
 
@@ -95,7 +99,9 @@ static void run_at_once(struct shim_local *local, struct call *call, void *paylo
 	shim__put_pair(local, call->created_at, SHIM_WORD(SHIM_TASK_CREATE, site, call->head.arg),
 		       call->created_at, SHIM_WORD(SHIM_TASK_BEGIN, body_site, 1), 0, 0, 0);
 	call->head.body(payload);
-	call->ended_at = shim__ticks();
+	/* Without children that go on the runtime has nothing to do between that and the end of the call. */
+	call->ended_at = local->children ? shim__ticks() : 0;
+	call->ran = true;
 }
 
 static void body(void *block)
@@ -128,18 +134,18 @@ static void body(void *block)
 static void tell_created(struct call *call)
 {
 	struct shim_local *local = call->local;
-	const uint64_t end = SHIM_WORD(SHIM_TASK_CREATE_END, 0, 0);
+	const uint64_t end = SHIM_WORD(SHIM_TASK_CREATE_END, 0, 0), now = shim__ticks();
 
-	if (call->ended_at) {
-		shim__put_pair(local, call->ended_at, SHIM_WORD(SHIM_TASK_END, 0, 0), shim__ticks(), end, 0,
-			       0, 0);
+	if (call->ran) {
+		shim__put_pair(local, call->ended_at ? call->ended_at : now, SHIM_WORD(SHIM_TASK_END, 0, 0),
+			       now, end, 0, 0, 0);
 		return;
 	}
 	local->call = NULL;
 	local->children = true;
 	shim__put_pair(local, call->created_at,
 		       SHIM_WORD(SHIM_TASK_CREATE, shim__site(call->caller, SHIM_SITE_TASK), call->head.arg),
-		       shim__ticks(), end, 0, 0, 0);
+		       now, end, 0, 0, 0);
 }
 
 EXPORT void GOMP_task(body_fn fn, void *data, copy_fn copier, long size, long align, bool deferrable,
@@ -160,11 +166,11 @@ EXPORT void GOMP_task(body_fn fn, void *data, copy_fn copier, long size, long al
 	call.copy = copier;
 	call.depend = depend;
 	call.caller = CALLER;
-	call.ended_at = 0;
+	call.ran = false;
 	call.waits = !deferrable && flags & RING_TASK_HAS_DEPEND;
 	/* What the program copies itself may do anything meanwhile. */
 	call.plain = !copier && !(call.head.arg & (RING_TASK_DETACH | RING_TASK_HAS_DEPEND));
-	size = gomp__lay_out(&call, size, &align);
+	size = gomp__lay_out(&call, 0, 0, size, &align);
 	if (UNLIKELY(call.waits)) {
 		SHIM_EVENT(call.local, SHIM_WAIT_BEGIN, shim__site(call.caller, SHIM_SITE_TASKWAIT),
 			   RING_WAIT_TASKWAIT_DEPEND);

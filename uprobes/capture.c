@@ -264,15 +264,28 @@ static void start_sampling(struct capture *capture)
 			 (int)sizeof(capture->accesses_absent) - 1, why.text);
 }
 
-static int choose_method(struct capture *capture, enum capture_method method, struct uprobes_error *err)
+static enum capture_method wished(enum capture_method method)
 {
 	const char *wish = getenv("GRAIND_ATTACH");
+
+	if (method != CAPTURE_AUTO || !wish)
+		return method;
+	return strcmp(wish, "perf") == 0    ? CAPTURE_PERF
+	       : strcmp(wish, "multi") == 0 ? CAPTURE_MULTI
+					    : CAPTURE_AUTO;
+}
+
+bool capture__will_pause(void)
+{
+	return wished(CAPTURE_AUTO) != CAPTURE_PERF && probe_links__try_multi() == 0 &&
+	       probe_links__pausable(true);
+}
+
+static int choose_method(struct capture *capture, enum capture_method method, struct uprobes_error *err)
+{
 	int r;
 
-	if (method == CAPTURE_AUTO && wish)
-		method = strcmp(wish, "perf") == 0    ? CAPTURE_PERF
-			 : strcmp(wish, "multi") == 0 ? CAPTURE_MULTI
-						      : CAPTURE_AUTO;
+	method = wished(method);
 	if (method == CAPTURE_PERF)
 		return 0;
 	r = probe_links__try_multi();

@@ -71,6 +71,8 @@ void capture__drop_process(struct capture *capture, pid_t pid);
  * attached again; the rest goes on.
  */
 bool capture__can_pause(const struct capture *capture);
+/* The same of what capture__open() with CAPTURE_AUTO will open. */
+bool capture__will_pause(void);
 void capture__pause(struct capture *capture);
 int capture__resume(struct capture *capture, struct uprobes_error *err);
 

@@ -490,12 +490,17 @@ int probe_links__renew_process(struct probe_links *links, pid_t pid, struct upro
 	return r;
 }
 
+bool probe_links__pausable(bool multi)
+{
+	return multi && filters_by_process();
+}
+
 bool probe_links__can_pause(const struct probe_links *links)
 {
 	bool can = links->file_count > 0;
 
 	for (size_t i = 0; i < links->file_count; i++)
-		can &= links->files[i].multi && filters_by_process();
+		can &= probe_links__pausable(links->files[i].multi);
 	return can;
 }
 

@@ -57,5 +57,7 @@ int probe_links__resume(struct probe_links *links, struct uprobes_error *err);
 
 /* Whether the kernel tells processes apart; else the BPF program has to. */
 bool probe_links__filter_by_process(bool multi);
+/* Whether links of that kind can be paused. */
+bool probe_links__pausable(bool multi);
 
 #endif

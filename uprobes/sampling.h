@@ -10,6 +10,7 @@
 struct bpf_program;
 struct sampling;
 
+#define SAMPLE_HZ 99 /* where nobody says how often */
 #define SAMPLE_HZ_MAX 10000
 
 /*

@@ -20,6 +20,13 @@
 	(sizeof(struct trace_events_head) + TRACE_COLUMNS * sizeof(struct trace_column_head) +               \
 	 TRACE_CHUNK_MAX_EVENTS * TRACE_EVENT_COLUMN_BYTES)
 
+#define LEVEL 1
+/*
+ * The low bytes of ticks: most of the time that zstd takes goes into what little there is to save on them,
+ * and it is time of the program's CPUs if it has all of them. This finds the runs, and leaves the rest.
+ */
+#define LEVEL_OF_NOISE (-100)
+
 struct columns {
 	uint64_t time[TRACE_CHUNK_MAX_EVENTS], key[TRACE_CHUNK_MAX_EVENTS];
 	uint64_t site[TRACE_CHUNK_MAX_EVENTS], frame[TRACE_CHUNK_MAX_EVENTS];
@@ -74,26 +81,47 @@ static int write_all(int fd, struct iovec *parts, int count, uint64_t offset)
 	return 0;
 }
 
-static int write_chunk(struct trace_writer *w, uint16_t type, const void *raw, size_t raw_bytes,
-		       uint64_t limit)
+/* Of a payload: how many bytes, and zstd's level for them. */
+struct piece {
+	size_t bytes;
+	int level;
+};
+
+/* A frame of zstd's for each piece: its decompression takes many as it takes one. 0: that saves nothing. */
+static size_t pack(struct trace_writer *w, const char *raw, const struct piece *pieces, size_t count)
 {
-	struct trace_chunk head = {.magic = TRACE_CHUNK_MAGIC,
-				   .type = type,
-				   .raw_bytes = (uint32_t)raw_bytes,
-				   .stored_bytes = (uint32_t)raw_bytes,
-				   .sequence = w->sequence};
-	struct iovec parts[2] = {{&head, sizeof(head)}, {(void *)(uintptr_t)raw, raw_bytes}};
+	size_t raw_bytes = 0, stored = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t n = ZSTD_compressCCtx(w->zstd, w->packed + stored, w->packed_bytes - stored,
+					     raw + raw_bytes, pieces[i].bytes, pieces[i].level);
+
+		if (ZSTD_isError(n))
+			return 0;
+		raw_bytes += pieces[i].bytes;
+		stored += n;
+	}
+	return stored < raw_bytes ? stored : 0;
+}
+
+static int write_chunk(struct trace_writer *w, uint16_t type, const void *raw, const struct piece *pieces,
+		       size_t count, uint64_t limit)
+{
+	size_t raw_bytes = 0, stored;
+	struct trace_chunk head = {.magic = TRACE_CHUNK_MAGIC, .type = type, .sequence = w->sequence};
+	struct iovec parts[2] = {{&head, sizeof(head)}, {(void *)(uintptr_t)raw, 0}};
 	int error;
 
-	if (raw_bytes) {
-		size_t n = ZSTD_compressCCtx(w->zstd, w->packed, w->packed_bytes, raw, raw_bytes, 1);
-
-		if (!ZSTD_isError(n) && n < raw_bytes) {
-			head.codec = TRACE_CODEC_ZSTD;
-			head.stored_bytes = (uint32_t)n;
-			parts[1] = (struct iovec){w->packed, n};
-		}
+	for (size_t i = 0; i < count; i++)
+		raw_bytes += pieces[i].bytes;
+	stored = pack(w, raw, pieces, count);
+	if (stored) {
+		head.codec = TRACE_CODEC_ZSTD;
+		parts[1].iov_base = w->packed;
 	}
+	head.raw_bytes = (uint32_t)raw_bytes;
+	head.stored_bytes = (uint32_t)(stored ? stored : raw_bytes);
+	parts[1].iov_len = head.stored_bytes;
 	if (limit && w->end + sizeof(head) + head.stored_bytes > limit)
 		return -EFBIG;
 	head.payload_crc = (uint32_t)crc32(0, parts[1].iov_base, head.stored_bytes);
@@ -123,7 +151,7 @@ static int flush_text(struct trace_writer *w)
 
 	if (!w->text_used)
 		return 0;
-	error = write_chunk(w, TRACE_CHUNK_TEXT, w->text, w->text_used, 0);
+	error = write_chunk(w, TRACE_CHUNK_TEXT, w->text, &(struct piece){w->text_used, LEVEL}, 1, 0);
 	if (error) {
 		w->stats.dropped_lines += w->text_lines;
 		remember(w, error);
@@ -156,7 +184,8 @@ static int flush_events(struct trace_writer *w)
 	for (size_t i = 0; i < TRACE_COLUMNS; i++)
 		to += column_packer__write(w->packer, to, columns[i].at, columns[i].width, w->buffered,
 					   columns[i].few);
-	error = write_chunk(w, TRACE_CHUNK_EVENTS, w->raw, (size_t)(to - w->raw), w->max_bytes);
+	error = write_chunk(w, TRACE_CHUNK_EVENTS, w->raw, &(struct piece){(size_t)(to - w->raw), LEVEL}, 1,
+			    w->max_bytes);
 	if (error) {
 		w->stats.events -= w->buffered;
 		w->stats.dropped_events += w->buffered;
@@ -207,7 +236,7 @@ int trace_writer__create(int dirfd, const char *name, const struct trace_writer_
 	w->fd = -1;
 	w->mode = opts && opts->mode ? opts->mode : 0600;
 	w->max_bytes = opts ? opts->max_bytes : 0;
-	w->packed_bytes = ZSTD_compressBound(RAW_BYTES);
+	w->packed_bytes = ZSTD_compressBound(RAW_BYTES) + 2 * ZSTD_compressBound(0);
 	w->packed = malloc(w->packed_bytes);
 	w->text = malloc(TEXT_BYTES);
 	w->raw = malloc(RAW_BYTES);
@@ -383,7 +412,7 @@ int trace_writer__finish(struct trace_writer *writer, struct trace_writer_stats 
 	if (writer->stats.dropped_events > dropped)
 		trace_writer__textf(writer, "@lost cause=not-written count=%llu",
 				    (unsigned long long)(writer->stats.dropped_events - dropped));
-	if (flush_text(writer) == 0 && write_chunk(writer, TRACE_CHUNK_END, NULL, 0, 0) == 0) {
+	if (flush_text(writer) == 0 && write_chunk(writer, TRACE_CHUNK_END, NULL, NULL, 0, 0) == 0) {
 		int rc = write_all(writer->fd, &part, 1, offsetof(struct trace_header, flags));
 
 		if (!error && !earlier)
@@ -461,7 +490,10 @@ int trace_writer__words(struct trace_writer *writer, const struct trace_words_he
 	planes = (unsigned char *)to + sizeof(*head) + head->sites * sizeof(*sites);
 	fold(words, head->words, planes);
 	error = write_chunk(writer, TRACE_CHUNK_WORDS, to,
-			    (size_t)((char *)planes - to) + (size_t)head->words * 8, writer->max_bytes);
+			    (struct piece[]){{(size_t)((char *)planes - to) + (size_t)head->words * 4, LEVEL},
+					     {(size_t)head->words * 2, LEVEL_OF_NOISE},
+					     {(size_t)head->words * 2, LEVEL}},
+			    3, writer->max_bytes);
 	if (error) {
 		writer->stats.dropped_events += head->words;
 		remember(writer, error);

@@ -15,7 +15,6 @@
 #define PATIENCE_MS 10000
 #define BEGIN_PATIENCE_MS 5000
 /* Not a whole number of times in what else happens ten or a hundred times a second. */
-#define DEFAULT_HZ 99
 
 /* 1, 1K, 1M, 1G, ... */
 static bool parse_size(const char *text, uint64_t *out)
@@ -39,7 +38,7 @@ static bool parse_size(const char *text, uint64_t *out)
 
 error_t profile__option(int key, char *arg, struct argp_state *state, struct profile_request *request)
 {
-	uint64_t hz = DEFAULT_HZ;
+	uint64_t hz = SAMPLE_HZ;
 	char *end;
 
 	switch (key) {

@@ -2,13 +2,15 @@
 /* What clients ask of jobs; jobs.c keeps them, job_run.c runs them. */
 #include "daemon/common/defaults.h"
 #include "daemon/graind/counter_names.h"
-#include "uprobes/sampling.h"
 #include "daemon/graind/job.h"
 #include "daemon/graind/listen.h"
 #include "daemon/graind/log.h"
 #include "daemon/graind/optout.h"
 #include "daemon/graind/policy.h"
 #include "daemon/graind/spool.h"
+#include "daemon/graind/windows.h"
+#include "uprobes/capture.h"
+#include "uprobes/sampling.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -149,6 +151,18 @@ static void tell_refused(struct jobs *jobs, const struct job_request *request, c
 		  (unsigned int)request->peer, (int)request->pid, failure->text);
 }
 
+/*
+ * Where probes cannot come and go, samples are what is left of a job that exceeds its ceiling: they begin
+ * with it, as their programs cannot be loaded later.
+ */
+static unsigned int hz_of(const struct job_request *request)
+{
+	if (request->sample_hz || request->fast || windows__percent(request->ceiling_percent) <= 0 ||
+	    capture__will_pause())
+		return request->sample_hz;
+	return SAMPLE_HZ;
+}
+
 int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **out, struct failure *failure)
 {
 	struct process *process = calloc(1, sizeof(*process));
@@ -206,7 +220,7 @@ int jobs__start(struct jobs *jobs, const struct job_request *request, json_t **o
 	job->duration_s = request->duration_s;
 	job->counters = counters;
 	job->memory_event = memory_event;
-	job->sample_hz = request->sample_hz;
+	job->sample_hz = hz_of(request);
 	job->samples_only = request->samples_only;
 	job->fast = request->fast;
 	job->lossless = request->lossless;

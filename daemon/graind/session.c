@@ -127,6 +127,8 @@ static void visit_all(void *owner, windows_visit visit, const void *ctx)
 {
 	const struct session *session = owner;
 
+	/* Its own says it also while it has none of a process. */
+	visit(session->job, NULL, ctx);
 	for (size_t i = 0; i < session->member_count; i++)
 		visit(session->members[i].job, session->members[i].recorder, ctx);
 }

@@ -136,9 +136,12 @@ static int look(struct spool *spool)
 	if (!spool->feed) {
 		struct trace_writer_stats stats;
 
-		/* Early, so that it need not catch up at once when the trace is full. */
+		/*
+		 * Early, so that it need not catch up at once when the trace is full; not with the events of
+		 * a program that may be over soon, as it takes a CPU for the time in which these are made.
+		 */
 		trace_writer__stats(spool->trace, &stats);
-		if (stats.bytes < spool->max_bytes / 16 && stats.events < GRAPH_EVENTS / 8)
+		if (stats.bytes < spool->max_bytes / 16 && stats.events < GRAPH_EVENTS / 2)
 			return 0;
 		error = start_feed(spool);
 	}

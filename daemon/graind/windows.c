@@ -45,8 +45,7 @@ static double share_of_host(void)
 	return limits.host_ceiling_percent * (double)(cpus > 0 ? cpus : 1) / (sharing ? sharing : 1);
 }
 
-/* The smaller of what is asked for and what the policy says; 0: there is none. */
-static double wanted_percent(double percent)
+double windows__percent(double percent)
 {
 	struct policy_limits limits;
 
@@ -98,7 +97,7 @@ void windows__open(struct windows *windows, struct capture *capture, double ns_p
 	if (!windows->by_cpu)
 		return;
 	windows->begin_ns = job__now_ns();
-	percent = wanted_percent(percent);
+	percent = windows__percent(percent);
 	if (percent > 0)
 		limit(windows, percent);
 }
@@ -229,11 +228,15 @@ void windows__leave(const struct windows *windows, struct job *job, struct recor
 
 static void write_note(const struct windows *windows, char text[NOTE_BYTES])
 {
+	struct capture_sampling sampling;
+
+	capture__sampling(windows->capture, &sampling);
 	if (windows->stopped)
 		snprintf(text, NOTE_BYTES,
 			 "ceiling: recording would cost more than %.3g %% of its time, and probes of this "
-			 "kind cannot come and go: tasks and loops are recorded no more",
-			 windows->percent);
+			 "kind cannot come and go: tasks and loops are recorded no more%s",
+			 windows->percent,
+			 sampling.clock ? ", where its threads are goes on being sampled" : "");
 	else
 		snprintf(text, NOTE_BYTES,
 			 "ceiling: recording all would cost more than %.3g %% of its time: it is recorded in "
@@ -248,7 +251,7 @@ static void hint(const struct windows *windows, struct job *job)
 	char text[NOTE_BYTES];
 
 	policy__limits(&limits);
-	if (!limits.allow_fast || windows->members->resume)
+	if (!limits.allow_fast || windows->members->resume || !job->process.pid)
 		return;
 	snprintf(text, NOTE_BYTES,
 		 "ceiling: from inside an event costs less, and more would be recorded: grainctl detach %llu "
@@ -436,7 +439,7 @@ static void follow_policy(struct windows *windows)
 	if (generation == windows->generation || windows->stopped)
 		return;
 	windows->generation = generation;
-	percent = wanted_percent(windows->asked_percent);
+	percent = windows__percent(windows->asked_percent);
 	if (percent > 0 && !windows->limited) {
 		limit(windows, percent);
 	} else if (percent > 0) {

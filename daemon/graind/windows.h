@@ -57,6 +57,9 @@ struct windows {
 	bool stopped;	/* probes cannot come and go here: there are no more windows */
 };
 
+/* The smaller of what a request asks for (0: it does not say) and the policy's; 0: there is no ceiling. */
+double windows__percent(double asked);
+
 /*
  * When recording begins. `percent`: what the request allows, 0: it does not say; the policy's ceilings count,
  * too, as they are at each step. Without any, or where nobody knows what an event costs, there is none.

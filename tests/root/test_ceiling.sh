@@ -217,6 +217,19 @@ is "without it: by probes, in windows, and no word of --fast" "$(way forbidden) 
 limited users --fast -- "$PROGRAMS/fib" 20 4 1
 is "... a user's own --fast is not touched" "$(way users)" shim
 
+# What a session leaves out costs its hits even so: they count, and its windows are for those processes, too.
+settings "process-ceiling-percent = 2" "rule {" "  exe = \"$PROGRAMS/grains200\"" "  profile = always" "}"
+reload
+begun() { "$GRAINCTL" jobs --json >"$T/jobs"; json "next((j['job'] for j in d['jobs'] if j['pid'] == 0), '')" <"$T/jobs"; }
+for _ in $(seq 100); do session=$(begun); [ "$session" ] && break; sleep 0.1; done
+"$PROGRAMS/fib" 36 36 1 >/dev/null & P=$!
+PIDS+=("$P")
+is "left out: what it is slowed by counts, and there are windows" "$(becomes "$session" "j['ceiling']['mode'] == 'windows' and j['ceiling']['recorded_percent'] < 50")" True
+is "... though nothing of it is recorded" "$("$GRAINCTL" jobs --json | json "len([j for j in d['jobs'] if j['pid'] == $P])")" 0
+kill "$P"
+settings "keep-days = 30"
+reload
+
 # The host's ceiling is that of all together: two programs that would each take all of it.
 settings "host-ceiling-percent = 2"
 reload
@@ -245,8 +258,8 @@ start_graind || exit 1
 "$PROGRAMS/fib" 36 36 1 >/dev/null & P=$!
 PIDS+=("$P")
 sleep 0.2
-job=$("$GRAINCTL" attach --ceiling 1 --sample "$P" 2>/dev/null | sed -n 's/^job //p')
-is "perf: only samples are left" "$(becomes "$job" "j['method'] == 'perf' and bool(j['ceiling']) and j['ceiling']['mode'] == 'samples'")" True
+job=$("$GRAINCTL" attach --ceiling 1 "$P" 2>/dev/null | sed -n 's/^job //p')
+is "perf: only samples are left, which nobody had to ask for" "$(becomes "$job" "j['method'] == 'perf' and bool(j['ceiling']) and j['ceiling']['mode'] == 'samples'")" True
 check "perf: a note tells" grep -q "tasks and loops are recorded no more" <(of_job "$job" "j['notes']")
 settings "process-ceiling-percent = 50"
 reload
