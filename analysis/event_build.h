@@ -113,7 +113,7 @@ void event_stream__free_samples(struct event_stream *stream);
 /* event_numa.c */
 #define EVENT_AREAS_MAX 1024
 #define EVENT_PAGES_MAX (UINT64_C(1) << 40)
-#define EVENT_STEP_MAX (UINT64_C(1) << 20)
+#define EVENT_STEP_MAX (UINT64_C(1) << 40) /* a sanitizer maps terabytes */
 /* Takes the strings of `area`, also on failure. -EDOM: too many; -EEXIST: its number is taken. */
 int event_stream__add_area(struct event_stream *stream, struct event_area *area, struct budget *budget);
 /* The index of the area with this number, GRAIN_NONE. */

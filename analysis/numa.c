@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FOUND_PAGES 16
 /* An area is misplaced with so much of it on one node while so much of the teams' time is on others. */
 #define ON_ONE_NODE 0.9
 #define TIME_ELSEWHERE 0.25
@@ -264,7 +265,10 @@ static void judge(const struct numa *n, struct grain_area *area, const uint64_t 
 	area->far = 0;
 	for (size_t i = 0; i < n->node_count; i++)
 		area->far += part(n->nodes[i].team_ns, time) * (1 - part(last[i], all));
-	area->misplaced = all >= MISPLACED_BYTES && area->on_node >= ON_ONE_NODE &&
+	/* Of an area of which few pages were found, where it is is not known. */
+	area->misplaced = all >= MISPLACED_BYTES &&
+			  all / NUMA_PAGE_BYTES / area->step[GRAIN_LOOK_LAST] >= FOUND_PAGES &&
+			  area->on_node >= ON_ONE_NODE &&
 			  1 - part(n->nodes[area->node].team_ns, time) >= TIME_ELSEWHERE &&
 			  strcmp(area->kind, "stack") && strcmp(area->kind, "other");
 }
@@ -272,8 +276,10 @@ static void judge(const struct numa *n, struct grain_area *area, const uint64_t 
 /* Bounded, so that no sum of them overflows. */
 static uint64_t bytes_of(const struct event_area *area, const struct event_pages *pages)
 {
-	uint64_t all = pages->pages * area->step[pages->look];
+	uint64_t all;
 
+	if (__builtin_mul_overflow(pages->pages, area->step[pages->look], &all))
+		all = MOST_PAGES;
 	return (all < MOST_PAGES ? all : MOST_PAGES) * NUMA_PAGE_BYTES;
 }
 

@@ -2,6 +2,7 @@
 #include "daemon/grainctl/render_output.h"
 #include "analysis/grain_export.h"
 #include "daemon/grainctl/files.h"
+#include "daemon/grainctl/notes.h"
 #include "daemon/grainctl/progress.h"
 #include "daemon/grainctl/text.h"
 #include "render/export.h"
@@ -388,6 +389,8 @@ enum ctl_exit render_output__run(struct ctl *ctl, const struct report_options *o
 		result = sandbox__run(ctl, render_output__sandbox(options), load_and_write, &work);
 	if (work.file)
 		result = close_output(ctl, &work, result);
+	if (result == CTL_DONE && options->format == REPORT_NONE && !options->json && work.input.job)
+		notes__tell(ctl, work.input.job);
 	if (work.has_baseline)
 		input__close(&work.baseline);
 	input__close(&work.input);

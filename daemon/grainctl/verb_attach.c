@@ -4,6 +4,7 @@
 #include "daemon/grainctl/private_daemon.h"
 #include "daemon/grainctl/profile.h"
 #include "daemon/grainctl/shim.h"
+#include "daemon/grainctl/way.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,6 +16,7 @@
 	"microseconds. For libgomp on x86-64; one of its threads is stopped for about a millisecond"
 
 struct attach_options {
+	bool by_probes; /* whatever the settings prefer */
 	struct profile_request request;
 };
 
@@ -30,6 +32,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'f':
 		options->request.fast = true;
+		return 0;
+	case OPTION_NO_FAST:
+		options->by_probes = true;
 		return 0;
 	case 'l':
 		options->request.lossless = true;
@@ -47,6 +52,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (options->request.lossless && !options->request.fast)
 			argp_error(state, "--lossless goes with --fast: probes cannot wait");
+		if (options->by_probes && options->request.fast)
+			argp_error(state, "--fast and --no-fast exclude each other");
 		return 0;
 	default:
 		return profile__option(key, arg, state, &options->request);
@@ -71,31 +78,64 @@ static enum ctl_exit put_inside(struct ctl *ctl, struct inject *inject, const ch
 	return result;
 }
 
+static enum ctl_exit start_inside(struct ctl *ctl, const struct profile_request *request, const char *socket,
+				  struct inject *inject, struct job *job, char why[512])
+{
+	char library[4400], where[128];
+	enum ctl_exit result = profile__start(socket, request, job, why);
+
+	if (result == CTL_DONE && shim__find(socket, library, where, why) != 0) {
+		profile__drop(socket, job);
+		result = CTL_FAILED;
+	}
+	return result == CTL_DONE ? put_inside(ctl, inject, socket, where, job, why) : result;
+}
+
+/* As the settings prefer it; where it does not go, probes do. */
+static bool starts_inside(struct ctl *ctl, struct profile_request request, const char *socket,
+			  struct job *job)
+{
+	char library[4400], where[128], why[512];
+	struct inject *inject = NULL;
+	bool done;
+
+	request.fast = true;
+	done = shim__find(socket, library, where, why) == 0 &&
+	       inject__look(request.pid, library, &inject, why) == 0 &&
+	       start_inside(ctl, &request, socket, inject, job, why) == CTL_DONE;
+	inject__free(inject);
+	if (done)
+		ctl__say(ctl, "recorded from inside, as with --fast: its recording has a ceiling "
+			      "(--no-fast: by probes)");
+	else
+		ctl__say(ctl, "recorded by probes, though it has a ceiling and allow-fast is set: %s", why);
+	return done;
+}
+
 static int attach(struct ctl *ctl, const struct attach_options *options, struct inject *inject)
 {
+	const struct profile_request *request = &options->request;
+	enum ctl_exit result = CTL_DONE;
 	struct private_daemon daemon;
-	char library[4400], where[128], why[512];
 	const char *socket;
-	enum ctl_exit result;
+	char why[512];
 	struct job job;
 
 	result = private_daemon__ensure(ctl, &daemon, &socket, why);
 	if (result != CTL_DONE)
 		return ctl__fail(ctl, result, "%s", why);
-	result = profile__start(socket, &options->request, &job, why);
-	if (result == CTL_DONE && inject) {
-		if (shim__find(socket, library, where, why) != 0)
-			result = CTL_FAILED;
-		else
-			result = put_inside(ctl, inject, socket, where, &job, why);
-	}
+	if (inject)
+		result = start_inside(ctl, request, socket, inject, &job, why);
+	else if (options->by_probes || !way__is_inside(socket, request) ||
+		 !starts_inside(ctl, *request, socket, &job))
+		result = profile__start(socket, request, &job, why);
 	if (result != CTL_DONE) {
 		private_daemon__stop(&daemon);
 		return ctl__fail(ctl, result, "%s", why);
 	}
-	if (!strcmp(job.state, "waiting") && !options->request.samples_only)
+	if (!strcmp(job.state, "waiting") && !request->samples_only)
 		ctl__say(ctl, "process %d has no OpenMP runtime yet; recording starts when it loads one",
-			 (int)options->request.pid);
+			 (int)request->pid);
 	printf("job %llu\n", (unsigned long long)job.number);
 	return CTL_DONE;
 }
@@ -106,6 +146,7 @@ int verb__attach(struct ctl *ctl, int argc, char **argv)
 		{"duration", 't', "SECONDS", 0, "Stop after so long; the process runs on", 0},
 		PROFILE_OPTIONS,
 		{"fast", 'f', NULL, 0, FAST_HELP, 0},
+		{"no-fast", OPTION_NO_FAST, NULL, 0, NO_FAST_HELP, 0},
 		{"lossless", 'l', NULL, 0, CTL_LOSSLESS_HELP, 0},
 		{0},
 	};

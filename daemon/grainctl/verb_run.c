@@ -6,6 +6,7 @@
 #include "daemon/grainctl/profile.h"
 #include "daemon/grainctl/server.h"
 #include "daemon/grainctl/shim.h"
+#include "daemon/grainctl/way.h"
 
 #include <jansson.h>
 
@@ -14,11 +15,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-enum { OPTION_NO_FAST = 640 };
-
-#define NO_FAST_HELP                                                                                         \
-	"By probes, even where a ceiling and allow-fast in graind.conf would have it recorded from inside"
 
 struct run_options {
 	char **argv;	/* of the program */
@@ -268,33 +264,12 @@ static int run(struct ctl *ctl, const struct run_options *options, const char *s
 	return exit_status(status);
 }
 
-/* Whether its recording has a ceiling, and the settings prefer the cheaper way then. */
-static bool is_to_be_fast(const char *socket, const struct profile_request *request)
-{
-	json_t *answer = NULL;
-	const json_t *policy;
-	char ignored[512];
-	bool limited;
-
-	if (server__call(socket, "GET", "/v1/status", NULL, &answer, NULL, ignored) != CTL_DONE)
-		return false;
-	policy = json_object_get(answer, "policy");
-	limited = request->ceiling_percent > 0 ||
-		  json_number_value(json_object_get(policy, "process_ceiling_percent")) > 0 ||
-		  json_number_value(json_object_get(policy, "host_ceiling_percent")) > 0;
-	limited = limited && json_is_true(json_object_get(policy, "allow_fast"));
-	json_decref(answer);
-	return limited;
-}
-
-/* What was not said: counters and samples alone are not for every way. */
 static void choose_way(const struct ctl *ctl, struct run_options *options, const char *socket)
 {
 	struct profile_request *request = &options->request;
 	char why[512];
 
-	if (request->fast || options->by_probes || request->counters || request->samples_only ||
-	    !is_to_be_fast(socket, request))
+	if (request->fast || options->by_probes || !way__is_inside(socket, request))
 		return;
 	if (shim__prepare(socket, why) != 0)
 		return;

@@ -19,6 +19,8 @@
 #define MAX_FOUND 4096
 #define MIN_BYTES (64u << 10)
 #define MIN_FILE_BYTES (4u << 20)
+/* So many times the machine's memory is address space that is only reserved, by a sanitizer for one. */
+#define RESERVED_TIMES 16
 #define MAX_GUARD_BYTES (64u << 10)
 /* Of a block that malloc has mapped by itself; glibc keeps these flags in the lowest bits of its size. */
 #define MALLOC_FLAGS 7u
@@ -50,12 +52,19 @@ const char *area_kind__name(enum area_kind kind)
 	return kind < AREA_KINDS ? kind_names[kind] : "unknown";
 }
 
+static bool is_reserved(uint64_t bytes)
+{
+	long pages = sysconf(_SC_PHYS_PAGES);
+
+	return pages > 0 && bytes / PAGE / RESERVED_TIMES > (uint64_t)pages;
+}
+
 static void add(struct finder *f, uint64_t start, uint64_t end, enum area_kind kind, const char *name)
 {
 	struct area_list *list = f->list;
 	size_t count = list->count;
 
-	if (f->error || end - start < MIN_BYTES || count == MAX_FOUND)
+	if (f->error || end - start < MIN_BYTES || is_reserved(end - start) || count == MAX_FOUND)
 		return;
 	if (!(count & (count - 1))) {
 		struct area *more = reallocarray(list->areas, count ? 2 * count : 1, sizeof(*more));

@@ -153,16 +153,19 @@ def beside(bench):
     """Probes beside the library, for each program of the benchmark: times of its phase, over those without."""
     programs = [("fib, tasks of 0.3 us and more", "fib", (22, 10, 21)), ("fib without cutoff", "fib", (22, 22)),
                 ("chunks of nothing", "chunks", (20000, 11)), ("grains of 20 us", "grains200", None),
-                ("grains of 200 us", "grains200", 200)]
+                ("grains of 200 us", "grains200", 200), ("100,000 tasks a second", "rate", (100000, 1000)),
+                ("threads that wake each other", "switches", (20000, 1))]
     spin = statistics.median(bench.program("grains200")["spin"] for _ in range(3))
     for end, runtime in ("", "libgomp"), (".clang", "libomp"):
         for what, name, argv in programs:
+            if not os.path.exists(bench.B + "/tests/omp/" + name + end):
+                continue  # without a compiler's part in what it measures
             if name == "grains200":
                 argv = (2000, spin) if argv else (20000, spin // 10)
             plain, probed, shimmed = [], [], []
 
             def time_of(own):
-                return own.get("ns_per_chunk") or phase(own)
+                return own.get("ns_per_chunk") or own.get("ns_per_switch") or phase(own)
 
             for _ in range(3 if bench.SHORT else 9):
                 plain.append(time_of(bench.program(name + end, *argv, threads=2)))

@@ -4,6 +4,7 @@
 Programs come and go, are recorded in every way, reported on and forgotten. What graind holds between two rounds stays
 the same, and its memory with it; each round's counts are exact.
 """
+import json
 import statistics
 import subprocess
 import sys
@@ -39,6 +40,13 @@ def one_round():
             tasks = tasks or s["grains"]["total"]
             expect("%s: every task" % (how,), s["grains"]["total"] == tasks and s["events"]["lost"] == 0, s["grains"], s["events"])
         jobs.append(job)
+    # More than it may cost: in windows.
+    job = recorded("--ceiling", "1", "--", host.omp("fib"), 24, 24)
+    s = host.summary(job) if job else None
+    if s:
+        expect("--ceiling: in windows, and sound", s["recording"]["mode"] == "windows" and s["conservation"]["violations"] == 0,
+               s["recording"], s["conservation"])
+    jobs.append(job)
     loop = host.popen(host.omp("loop_forever"), 600000, directory + "/times")
     for how in (), ("--fast",):
         p = host.grainctl("attach", *how, loop.pid)
@@ -69,11 +77,41 @@ def one_round():
             expect("delete", p.returncode == 0, p.stderr)
 
 
+def ask(method, path, *body):
+    p = subprocess.run(["curl", "-s", "--unix-socket", host.socket, "-X", method, *body, "http://graind" + path],
+                       capture_output=True, text=True)
+    return json.loads(p.stdout) if p.stdout else {}
+
+
+def one_session():
+    """All processes of the host for a moment: each has a job of its own."""
+    session = ask("POST", "/v1/jobs", "-d", '{"all":true}').get("job")
+    expect("session", session)
+    programs = [host.popen(host.omp("fib"), 14, 8) for _ in range(4)]
+    tasks = {p.pid: json.loads(p.communicate()[0])["tasks"] for p in programs}
+    for _ in range(50):
+        of_session = {j["pid"]: j for j in host.jobs().values() if j["pid"] in tasks}
+        if len(of_session) == len(tasks) and all(j["state"] == "finished" for j in of_session.values()):
+            break
+        time.sleep(0.1)
+    expect("session: every process, every task", {pid: (j["state"], j["grains"], j["lost"]) for pid, j in of_session.items()} ==
+           {pid: ("finished", n, 0) for pid, n in tasks.items()}, of_session, tasks)
+    ask("POST", "/v1/jobs/%s/detach" % session)
+    for _ in range(50):
+        if host.jobs().get(session, {}).get("state") == "finished":
+            break
+        time.sleep(0.1)
+    for job in [session] + [j["job"] for j in of_session.values()]:
+        p = host.grainctl("delete", job)
+        expect("delete", p.returncode == 0, p.stderr)
+
+
 start = time.monotonic()
 told = start
 terminal = sys.stderr.isatty()
 while time.monotonic() - start < seconds or rounds < 5:
     one_round()
+    one_session()
     rounds += 1
     # The first ones fill caches: plans, symbols, allocators.
     if rounds == 3:

@@ -44,6 +44,7 @@ is "fine: costs what it may, as far as graind reckons" \
 	"$(json '0 < d["ceiling"]["cost_percent"] <= 2.5 and d["ceiling"]["recorded_percent"] < 20' <"$T/fine.job")" True
 check "fine: a note tells" grep -q "ceiling: recording all would cost more than 2 %" "$T/fine.job"
 check "fine: the summary tells" grep -q "RECORDED IN WINDOWS" "$T/fine.text"
+is "fine: and so does the job's note below it" "$(sed -n '/^NOTES$/,$p' "$T/fine.text" | grep -c "^  - ceiling: recording all would cost more than 2 %")" 1
 check "fine: and above the rest, how much of the time it is" grep -q "^  part   recorded in [0-9]* windows\?: [0-9.]* % of" "$T/fine.text"
 is "fine: nothing is made of the gaps" "$(json '(d["conservation"]["violations"] == 0 and d["average_parallelism"] is None
 	and d["wall_ns"] == d["recording"]["recorded_ns"] and d["recording"]["recorded_ns"] < d["recording"]["whole_ns"] / 4
@@ -204,6 +205,27 @@ limited probed --no-fast -- "$PROGRAMS/fib" 26 26 3
 is "... not with --no-fast: in windows, and a note says once what to type" "$(way probed) $(json 'd["ceiling"]["mode"]' <"$T/probed.job") $(hints probed)" "uprobes windows 1"
 limited counted --counters page-faults -- "$PROGRAMS/fib" 20 4 1
 is "... nor with counters" "$(way counted)" uprobes
+# attached NAME PROGRAM ARG...: while it runs, as limited
+attached()
+{
+	local name=$1 pid job
+	shift
+	"${@:2}" >/dev/null & pid=$!
+	PIDS+=("$pid")
+	sleep 0.4
+	job=$("$GRAINCTL" attach $1 "$pid" 2>"$T/$name.err" | sed -n 's/^job //p')
+	sleep 0.5
+	"$GRAINCTL" detach "$job" >/dev/null
+	kill "$pid"
+	"$GRAINCTL" summary "$job" --json >"$T/$name.summary"
+}
+attached moved "" "$PROGRAMS/loop_forever" 600000 "$T/times"
+is "... attach likewise" "$(way moved)" shim
+check "... and says so" grep -q "recorded from inside, as with --fast" "$T/moved.err"
+attached stays --no-fast "$PROGRAMS/loop_forever" 600000 "$T/times"
+is "... not with --no-fast" "$(way stays) $(grep -c "from inside" "$T/stays.err")" "uprobes 0"
+attached linked "" "$B/tests/root/programs/static" sleep:900 tasks:50 sleep:600
+is "... what that refuses is recorded by probes, and it says why" "$(way linked) $(grep -c "recorded by probes, though it has a ceiling and allow-fast is set: ." "$T/linked.err")" "uprobes 1"
 settings "allow-fast = true"
 reload
 limited unlimited -- "$PROGRAMS/fib" 20 4 1

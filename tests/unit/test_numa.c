@@ -207,6 +207,9 @@ static void test_no_advice(void)
 		{"small", FOUR LOOKS "@area 1 kind=data name=b bytes=65536\n@pages 1 nodes=0:16\n"},
 		{"a stack", FOUR LOOKS "@area 1 kind=stack name=b bytes=33554432\n@pages 1 nodes=0:8192\n"},
 		{"never touched", FOUR LOOKS GRID "@pages 4 absent=8192 nodes=none\n"},
+		{"a sanitizer's terabytes",
+		 FOUR LOOKS "@area 1 kind=anonymous name=\"\" bytes=15392894357504\n"
+			    "@pages 1 look=last step=8047176 absent=466 nodes=0:1\n"},
 		{"at first only", FOUR LOOKS GRID "@pages 4 look=first nodes=0:8192\n"},
 		{"one node", ONE LOOKS GRID "@pages 4 nodes=0:8192\n"},
 	};
