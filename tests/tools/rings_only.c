@@ -60,7 +60,8 @@ static struct shim_thread *thread_at(struct shim_header *header, uint32_t number
 	return (struct shim_thread *)((char *)header + SHIM_THREADS_AT) + number;
 }
 
-/* As often as graind would, for threads that write 10 million words a second: an eighth of a ring at a time. */
+/* As often as graind would, for threads that write 10 million words a second: an eighth of a ring at a time.
+ */
 #define NAP_MS 6
 
 /* Takes all that there is. */
