@@ -89,11 +89,38 @@ static void write_buckets(struct json_out *o, const struct grain_profile *p)
 	json_out__close(o, ']');
 }
 
+/* The cause of losses that have a place in their thread, by what recorded; NULL: whoever wrote it knows. */
+static const char *full_ring(const char *source)
+{
+	return !strcmp(source, "uprobes") ? "ring-full" : !strcmp(source, "shim") ? "shim" : NULL;
+}
+
+/* Of `lost` events in all; those that have a place in their thread did not fit into its ring, which is
+ * `full`. */
+static void write_losses(struct json_out *o, const struct event_stream *stream, uint64_t lost,
+			 const char *full)
+{
+	uint64_t placed = lost;
+
+	for (size_t i = 0; i < stream->loss_count; i++)
+		placed -= stream->losses[i].count < placed ? stream->losses[i].count : placed;
+	for (size_t i = 0; i < stream->loss_count; i++) {
+		uint64_t count = stream->losses[i].count;
+
+		if (full && !strcmp(stream->losses[i].cause, full)) {
+			count += placed;
+			placed = 0;
+		}
+		key_uint(o, stream->losses[i].cause, count);
+	}
+	if (placed && full)
+		key_uint(o, full, placed);
+}
+
 static void write_head(struct json_out *o, const struct grain_graph *g, uint64_t job)
 {
 	const struct grain_info *info = &g->info;
 	const struct grain_truth *t = &g->truth;
-	size_t i;
 
 	json_out__key(o, "job");
 	if (job)
@@ -148,11 +175,7 @@ static void write_head(struct json_out *o, const struct grain_graph *g, uint64_t
 	key_uint(o, "dropped", t->dropped);
 	json_out__key(o, "losses");
 	json_out__open(o, '{');
-	for (i = 0; i < g->stream->loss_count; i++) {
-		json_out__string(o, g->stream->losses[i].cause);
-		json_out__colon(o);
-		json_out__uint(o, g->stream->losses[i].count);
-	}
+	write_losses(o, g->stream, t->lost, full_ring(info->source));
 	json_out__close(o, '}');
 	json_out__close(o, '}');
 	json_out__key(o, "conservation");

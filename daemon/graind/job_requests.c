@@ -147,8 +147,13 @@ static void tell_refused(struct jobs *jobs, const struct job_request *request, c
 	if ((failure->status != 422 && failure->status < 500) || now < silent_until)
 		return;
 	silent_until = now + REFUSALS_NS;
-	log__line(failure->status == 422 ? LOG_INFO : LOG_WARNING, "user %u: no job for process %d: %s",
-		  (unsigned int)request->peer, (int)request->pid, failure->text);
+	if (request->pid)
+		log__line(failure->status == 422 ? LOG_INFO : LOG_WARNING,
+			  "user %u: no job for process %d: %s", (unsigned int)request->peer,
+			  (int)request->pid, failure->text);
+	else
+		log__line(LOG_WARNING, "user %u: no session of all processes: %s",
+			  (unsigned int)request->peer, failure->text);
 }
 
 /*
@@ -256,6 +261,8 @@ int jobs__follow_policy(struct jobs *jobs, struct failure *failure)
 	int error;
 
 	pthread_mutex_lock(&jobs->lock);
+	/* At the end of graind sessions end, and none begins. */
+	there = jobs->ending;
 	for (struct job *job = jobs->first; job; job = job->next) {
 		if (!job->by_policy)
 			continue;
