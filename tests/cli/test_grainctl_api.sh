@@ -36,6 +36,7 @@ is "no copy of it is left" "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'grainctl
 is "what was asked" "$(grep -v '^GET /v1/jobs/7$' good.log)" 'GET /v1/status
 GET /v1/jobs
 GET /v1/jobs
+GET /v1/status
 POST /v1/jobs {"pid":4711,"at_start":false,"duration_s":5}
 DELETE /v1/jobs/7
 GET /v1/jobs/7/trace'
