@@ -10,7 +10,7 @@ printf 'grain-log 1\n1 10 0 thread-begin\n9 10 0 thread-end\n' >trace.log
 serve()
 {
 	: >"$T/$1.log"
-	python3 "$ROOT/tests/cli/fake_graind.py" "$T/$1.sock" "$T/$1.log" "$1" "$T/trace.log" 2>"$T/$1.err" &
+	/usr/bin/python3 "$ROOT/tests/cli/fake_graind.py" "$T/$1.sock" "$T/$1.log" "$1" "$T/trace.log" 2>"$T/$1.err" &
 	PIDS+=($!)
 	for _ in $(seq 100); do
 		[ -S "$T/$1.sock" ] && return
