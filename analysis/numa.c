@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* With fewer of the pages that were looked at in memory it is not known where an area is. */
 #define FOUND_PAGES 16
 /* An area is misplaced with so much of it on one node while so much of the teams' time is on others. */
 #define ON_ONE_NODE 0.9
@@ -265,7 +266,6 @@ static void judge(const struct numa *n, struct grain_area *area, const uint64_t 
 	area->far = 0;
 	for (size_t i = 0; i < n->node_count; i++)
 		area->far += part(n->nodes[i].team_ns, time) * (1 - part(last[i], all));
-	/* Of an area of which few pages were found, where it is is not known. */
 	area->misplaced = all >= MISPLACED_BYTES &&
 			  all / NUMA_PAGE_BYTES / area->step[GRAIN_LOOK_LAST] >= FOUND_PAGES &&
 			  area->on_node >= ON_ONE_NODE &&

@@ -10,7 +10,9 @@
 struct bpf_program;
 struct sampling;
 
-#define SAMPLE_HZ 99 /* where nobody says how often */
+/* Where nobody says how often: not a whole number of times in what else happens ten or a hundred times a
+ * second. */
+#define SAMPLE_HZ 99
 #define SAMPLE_HZ_MAX 10000
 
 /*

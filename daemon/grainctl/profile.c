@@ -14,7 +14,6 @@
 /* A job should end soon after its process; one that does not is ended by hand. */
 #define PATIENCE_MS 10000
 #define BEGIN_PATIENCE_MS 5000
-/* Not a whole number of times in what else happens ten or a hundred times a second. */
 
 /* 1, 1K, 1M, 1G, ... */
 static bool parse_size(const char *text, uint64_t *out)

@@ -13,7 +13,8 @@
 #define MAX_DURATION_S (365 * 86400)
 #define FAST_HELP                                                                                            \
 	"Record from inside of the program: libgrainshim.so is put into it, for tasks and chunks of "        \
-	"microseconds. For libgomp on x86-64; one of its threads is stopped for about a millisecond"
+	"microseconds. For libgomp and libomp on x86-64; one of its threads is stopped for about a "         \
+	"millisecond"
 
 struct attach_options {
 	bool by_probes; /* whatever the settings prefer */
@@ -78,31 +79,30 @@ static enum ctl_exit put_inside(struct ctl *ctl, struct inject *inject, const ch
 	return result;
 }
 
+/* *inject: what has been found out about the process; NULL: nothing yet. */
 static enum ctl_exit start_inside(struct ctl *ctl, const struct profile_request *request, const char *socket,
-				  struct inject *inject, struct job *job, char why[512])
+				  struct inject **inject, struct job *job, char why[512])
 {
 	char library[4400], where[128];
-	enum ctl_exit result = profile__start(socket, request, job, why);
+	enum ctl_exit result;
 
-	if (result == CTL_DONE && shim__find(socket, library, where, why) != 0) {
-		profile__drop(socket, job);
-		result = CTL_FAILED;
-	}
-	return result == CTL_DONE ? put_inside(ctl, inject, socket, where, job, why) : result;
+	if (shim__find(socket, library, where, why) != 0 ||
+	    (!*inject && inject__look(request->pid, library, inject, why) != 0))
+		return CTL_FAILED;
+	result = profile__start(socket, request, job, why);
+	return result == CTL_DONE ? put_inside(ctl, *inject, socket, where, job, why) : result;
 }
 
 /* As the settings prefer it; where it does not go, probes do. */
 static bool starts_inside(struct ctl *ctl, struct profile_request request, const char *socket,
 			  struct job *job)
 {
-	char library[4400], where[128], why[512];
 	struct inject *inject = NULL;
+	char why[512];
 	bool done;
 
 	request.fast = true;
-	done = shim__find(socket, library, where, why) == 0 &&
-	       inject__look(request.pid, library, &inject, why) == 0 &&
-	       start_inside(ctl, &request, socket, inject, job, why) == CTL_DONE;
+	done = start_inside(ctl, &request, socket, &inject, job, why) == CTL_DONE;
 	inject__free(inject);
 	if (done)
 		ctl__say(ctl, "recorded from inside, as with --fast: its recording has a ceiling "
@@ -115,8 +115,8 @@ static bool starts_inside(struct ctl *ctl, struct profile_request request, const
 static int attach(struct ctl *ctl, const struct attach_options *options, struct inject *inject)
 {
 	const struct profile_request *request = &options->request;
-	enum ctl_exit result = CTL_DONE;
 	struct private_daemon daemon;
+	enum ctl_exit result;
 	const char *socket;
 	char why[512];
 	struct job job;
@@ -125,7 +125,7 @@ static int attach(struct ctl *ctl, const struct attach_options *options, struct 
 	if (result != CTL_DONE)
 		return ctl__fail(ctl, result, "%s", why);
 	if (inject)
-		result = start_inside(ctl, request, socket, inject, &job, why);
+		result = start_inside(ctl, request, socket, &inject, &job, why);
 	else if (options->by_probes || !way__is_inside(socket, request) ||
 		 !starts_inside(ctl, *request, socket, &job))
 		result = profile__start(socket, request, &job, why);

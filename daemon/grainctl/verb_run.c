@@ -4,7 +4,6 @@
 #include "daemon/grainctl/launch.h"
 #include "daemon/grainctl/private_daemon.h"
 #include "daemon/grainctl/profile.h"
-#include "daemon/grainctl/server.h"
 #include "daemon/grainctl/shim.h"
 #include "daemon/grainctl/way.h"
 

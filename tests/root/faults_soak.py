@@ -94,8 +94,8 @@ def one_session():
         if len(of_session) == len(tasks) and all(j["state"] == "finished" for j in of_session.values()):
             break
         time.sleep(0.1)
-    expect("session: every process, every task", {pid: (j["state"], j["grains"], j["lost"]) for pid, j in of_session.items()} ==
-           {pid: ("finished", n, 0) for pid, n in tasks.items()}, of_session, tasks)
+    seen = {pid: (j["state"], j["grains"], j["lost"]) for pid, j in of_session.items()}
+    expect("session: every process, every task", seen == {pid: ("finished", n, 0) for pid, n in tasks.items()}, seen, tasks)
     ask("POST", "/v1/jobs/%s/detach" % session)
     for _ in range(50):
         if host.jobs().get(session, {}).get("state") == "finished":

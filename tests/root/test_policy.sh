@@ -65,7 +65,7 @@ for p in "$A" "$F"; do kill "$p"; done
 # job_of PID: number and state of its jobs, of all users'.
 job_of() { root_asks GET '/v1/jobs?all=1'; json "[(j['state'], j['uid']) for j in d['jobs'] if j['pid'] == $1]" <<<"$BODY"; }
 session() { root_asks GET /v1/jobs; json "len([j for j in d['jobs'] if j['pid'] == 0])" <<<"$BODY"; }
-session_lines() { tail -n +"$((LINES_BEFORE + 1))" "$T/graind.log" | grep -c "no session\|process 0\|are not: "; }
+complaints() { tail -n +"$((LINES_BEFORE + 1))" "$T/graind.log" | grep -c "no session\|process 0\|are not: "; }
 wait_for() { local i; for i in $(seq 100); do [ "$($1 $2)" = "$3" ] && return; sleep 0.1; done; }
 is "no session without need" "$(session)" 0
 nobody_runs allowed; EARLY=$P
@@ -196,5 +196,5 @@ reload
 wait_for session "" 1
 LINES_BEFORE=$(wc -l <"$T/graind.log")
 stop_graind
-is "a session that ends with graind is no reason to complain" "$(session_lines)" 0
+is "a session that ends with graind is no reason to complain" "$(complaints)" 0
 is "ends properly" "$GRAIND_STATUS" 0

@@ -52,12 +52,12 @@ cycle()
 # sound JOB: nothing of what was recorded is lost, and its times add up; else WRONG says what is not so
 sound()
 {
-	local told
-	"$GRAINCTL" summary "$1" --json >"$T/cycle.summary" 2>"$T/cycle.err" || WRONG+="job $1: $(tail -1 "$T/cycle.err"); "
-	told=$(json '[d["events"]["lost"], d["conservation"]["violations"]]' <"$T/cycle.summary")
-	[ "$told" = "[0, 0]" ] && return
-	WRONG+="job $1: lost, violations: $told, $(json 'd["conservation"], d["grains"], d["events"]' <"$T/cycle.summary"); "
-	cp "$GRAIND_STATE_DIR/jobs/$1/trace.grt" "${TMPDIR:-/tmp}/graind-cycle-$1.grt"
+	if ! "$GRAINCTL" summary "$1" --json >"$T/cycle.summary" 2>"$T/cycle.err"; then
+		WRONG+="job $1: $(tail -1 "$T/cycle.err"); "
+		return 1
+	fi
+	[ "$(json '[d["events"]["lost"], d["conservation"]["violations"]]' <"$T/cycle.summary")" = "[0, 0]" ] && return
+	WRONG+="job $1: $(json 'd["conservation"], d["grains"], d["events"]' <"$T/cycle.summary"); "
 	return 1
 }
 
