@@ -83,7 +83,7 @@ for t in tests/unit/test_*.c tests/cli/test_*.sh tests/root/test_*.sh tests/page
 	case " ${paired[*]} " in *" $t "*) continue ;; esac
 	case $t in
 	# These mostly wait, for the kernel and for what is too slow: one after the other, beside the others.
-	root/test_attach_perf.sh | root/test_render_worker.sh) waiting+=("$t") ;;
+	root/test_attach_perf.sh | root/test_ceiling_perf.sh | root/test_render_worker.sh) waiting+=("$t") ;;
 	# Takes longest.
 	cli/test_sanitizers.sh) together=("$t" "${together[@]}") ;;
 	root/* | page/test_speed.py) alone+=("$t") ;;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/ceiling.h"
 
+#include <math.h>
+
 /* What a window may cost beyond what was saved; as much again until the end of a region. */
 #define BURST_NS 4e6
 /* What a quiet time saves for a busy one, at most: else that would cost too much for long. */
 #define SAVED_NS 4e6
+/* For what comes after a window's end no more is saved. */
+#define TAKING_NS 32e6
 
 void ceiling__start(struct ceiling *ceiling, double percent, uint64_t seed, uint64_t now_ns)
 {
@@ -27,20 +31,29 @@ bool ceiling__lift(struct ceiling *ceiling)
 	return begins;
 }
 
+/* Probes are to be put in place and taken out, which will take as much as the last time. */
+static double for_what_comes(const struct ceiling *ceiling)
+{
+	return (ceiling->on ? 0 : ceiling->setting_ns) + ceiling->taking_ns;
+}
+
 void ceiling__spend(struct ceiling *ceiling, double cost_ns, double most_percent, uint64_t now_ns)
 {
 	double share = most_percent / 100 < ceiling->share ? most_percent / 100 : ceiling->share;
 
+	if (!ceiling->on)
+		ceiling->taking_ns = fmin(ceiling->taking_ns + cost_ns, TAKING_NS);
 	ceiling->budget_ns += share * (double)(now_ns - ceiling->paid_ns);
 	ceiling->paid_ns = now_ns;
-	if (ceiling->budget_ns > SAVED_NS)
-		ceiling->budget_ns = SAVED_NS;
+	ceiling->budget_ns = fmin(ceiling->budget_ns, SAVED_NS + for_what_comes(ceiling));
 	ceiling->budget_ns -= cost_ns;
 }
 
 bool ceiling__is_over(const struct ceiling *ceiling, bool inside)
 {
-	return ceiling->on && ceiling->budget_ns + ceiling->setting_ns < (inside ? -2 * BURST_NS : -BURST_NS);
+	double own = ceiling->budget_ns + ceiling->lent_ns - ceiling->taking_ns;
+
+	return ceiling->on && own < (inside ? -2 * BURST_NS : -BURST_NS);
 }
 
 void ceiling__end(struct ceiling *ceiling)
@@ -50,20 +63,21 @@ void ceiling__end(struct ceiling *ceiling)
 	ceiling->random ^= ceiling->random >> 7;
 	ceiling->random ^= ceiling->random << 17;
 	ceiling->aim_ns = SAVED_NS * (double)(ceiling->random >> 11) / (double)(UINT64_C(1) << 53);
+	ceiling->taking_ns = 0;
 	ceiling->on = false;
 }
 
 bool ceiling__begins(struct ceiling *ceiling)
 {
-	if (ceiling->on || ceiling->budget_ns < ceiling->aim_ns)
+	if (ceiling->on || ceiling->budget_ns < ceiling->aim_ns + for_what_comes(ceiling))
 		return false;
 	ceiling->on = true;
-	ceiling->setting_ns = 0;
 	return true;
 }
 
 void ceiling__set(struct ceiling *ceiling, double cost_ns)
 {
 	ceiling->budget_ns -= cost_ns;
+	ceiling->lent_ns = fmax(0, cost_ns - ceiling->setting_ns);
 	ceiling->setting_ns = cost_ns;
 }

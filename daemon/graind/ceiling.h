@@ -4,9 +4,10 @@
  * grows with the clock, and what recording takes is taken from it. A process of
  * which that is less is recorded all the time. Of others there are windows: one ends
  * when the budget is overdrawn, at the end of a parallel region if that comes
- * soon, and the next begins a random time after the debt is paid, so that
- * windows do not follow the program's own rhythm. Pure: the caller attaches and
- * detaches, and tells the time.
+ * soon, and the next begins a random time after the debt is paid and what its
+ * probes will take is saved, so that windows do not follow the program's own
+ * rhythm, and never more is owed than one window's events. Pure: the caller
+ * attaches and detaches, and tells the time.
  */
 #ifndef GRAIND_CEILING_H
 #define GRAIND_CEILING_H
@@ -18,7 +19,9 @@ struct ceiling {
 	double share;	   /* of the time */
 	double budget_ns;  /* below 0: overdrawn */
 	double aim_ns;	   /* between windows: the budget with which the next one begins */
-	double setting_ns; /* what putting the probes of this window in place took */
+	double setting_ns; /* what putting probes in place took the last time */
+	double taking_ns;  /* what came after the last window's end, mostly of taking them out */
+	double lent_ns;	   /* what this window's probes took beyond what was saved for them */
 	uint64_t random;   /* state */
 	uint64_t paid_ns;  /* up to when the budget has grown */
 	bool on;

@@ -140,12 +140,21 @@ static void tell_window(void *owner, const struct recorder_window *window)
 
 static const struct windows_members processes = {.each = visit_all, .tell = tell_window};
 
+static long next_nap(const struct session *session, long nap_ns, long got)
+{
+	long longest = windows__is_watchful(&session->windows) ? WATCHFUL_NAP_NS : LONG_NAP_NS;
+
+	if (got >= BUSY_EVENTS)
+		return SHORT_NAP_NS;
+	return nap_ns * 2 < longest ? nap_ns * 2 : longest;
+}
+
 static enum job_reason record(struct session *session)
 {
 	struct job *job = session->job;
 	uint64_t end_ns = job->duration_s ? job__now_ns() + job->duration_s * 1000000000u : UINT64_MAX;
 	struct drain_home home = {.node = -1};
-	long nap_ns = SHORT_NAP_NS;
+	long nap_ns = SHORT_NAP_NS, got;
 	struct pollfd fds[] = {
 		{.fd = job->stop_fd, .events = POLLIN},
 		{.fd = session->watch ? watch__fd(session->watch) : -1, .events = POLLIN},
@@ -160,13 +169,11 @@ static enum job_reason record(struct session *session)
 			return job__wanted_stop(job);
 		if (job__now_ns() >= end_ns)
 			return JOB_DURATION;
-		if (drain(session) >= BUSY_EVENTS)
-			nap_ns = SHORT_NAP_NS;
-		else if (nap_ns < (windows__is_watchful(&session->windows) ? WATCHFUL_NAP_NS : LONG_NAP_NS))
-			nap_ns *= 2;
+		got = drain(session);
 		/* Between windows probes come and go. */
 		if (!session_files__is_attaching(&session->files))
 			windows__step(&session->windows);
+		nap_ns = next_nap(session, nap_ns, got);
 		reservoir__look_home(session->reservoir, &home);
 	}
 }

@@ -37,6 +37,8 @@ CANNOT_RUN = [(r"version `\S+' not found", "the runtime is older than the constr
               (r"taskwait_task_data->ptr == NULL", "libomp fails by itself when an OMPT tool watches"),
               (r"undefined symbol", "the runtime is older than the construct")]
 
+DIES = "the program dies by a signal where it is repeated and nobody records it, too"
+
 # Hang now and then when nobody watches, too, if they are repeated.
 HANGS = [("cancel_for", "clang")]
 
@@ -63,6 +65,20 @@ def wait_for_runtime(pid):
         except OSError:
             return
         time.sleep(0.02)
+
+
+def dies_by_itself(command, env):
+    """Whether a program that repeats itself ends by a signal, too, where nobody records it: within ten seconds, of three
+    times."""
+    for _ in range(3):
+        p = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
+        try:
+            if p.wait(timeout=10) < 0:
+                return True
+        except subprocess.TimeoutExpired:
+            p.kill()
+            p.wait()
+    return False
 
 
 class Result:
@@ -171,11 +187,11 @@ class Matrix:
             program = runtime.program(os.path.join(self.programs, "%s.%s" % (name, runtime.compiler)), self.scratch)
         except matrix_runtimes.Older:
             return Result("n.o.", "the runtime is older than the construct")
+        command = self.under + ["sh", "-c", 'ulimit -t 60; exec "$0" "$@"', program, "--forever", "--truth", base + ".truth",
+                                "--progress", base + ".progress"]
         with open(base + ".json", "w") as out, open(base + ".stderr", "w") as err:
             # It must not outlive a test that is killed.
-            p = subprocess.Popen(self.under + ["sh", "-c", 'ulimit -t 60; exec "$0" "$@"', program, "--forever", "--truth",
-                                  base + ".truth", "--progress", base + ".progress"], stdout=out, stderr=err,
-                                 env=runtime.environment(threads))
+            p = subprocess.Popen(command, stdout=out, stderr=err, env=runtime.environment(threads))
         try:
             wait_for_runtime(p.pid)
             time.sleep(0.1)
@@ -190,6 +206,8 @@ class Matrix:
                 for pattern, why in CANNOT_RUN:
                     if re.search(pattern, open(base + ".stderr").read()):
                         return Result("n.o.", why)
+                if p.poll() is not None and p.returncode < 0 and dies_by_itself(command, runtime.environment(threads)):
+                    return Result("n.o.", DIES)
                 return Result("FAIL", "attach: %s" % r.stderr.strip()[-200:])
             wanted = rounds_over(base + ".progress") + 4
             # Recorded from inside, a program does many times as much in that time.
@@ -210,6 +228,8 @@ class Matrix:
                 status = p.wait()
         if status == -signal.SIGKILL and (name, runtime.compiler) in HANGS:
             return Result("n.o.", "libomp hangs by itself where it cancels a loop again and again")
+        if status < 0 and dies_by_itself(command, runtime.environment(threads)):
+            return Result("n.o.", DIES)
         if status:
             return Result("FAIL", "the program ended with %d" % status)
         error = self.report(job[-1], base, threads == 2)

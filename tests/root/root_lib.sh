@@ -99,3 +99,7 @@ free_ports()
 s = [socket.create_server(("127.0.0.1", 0)) for _ in range(int(sys.argv[1]))]
 print(*(x.getsockname()[1] for x in s))' "$1"
 }
+# of_job NUMBER EXPRESSION: of the job j, now.
+of_job() { curl -s --unix-socket "$GRAIND_SOCKET" "http://graind/v1/jobs/$1" | json "(lambda j: $2)(d)" 2>/dev/null; }
+# becomes NUMBER EXPRESSION: until it holds, ten seconds at most.
+becomes() { local _; for _ in $(seq 100); do [ "$(of_job "$1" "$2")" = True ] && break; sleep 0.1; done; of_job "$1" "$2"; }

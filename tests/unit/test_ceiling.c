@@ -15,8 +15,8 @@ struct outcome {
 	uint64_t phase_sum; /* of the program's own rhythm, at the beginning of windows, in steps */
 };
 
-/* What putting probes in place takes for each window. */
-static double setting_ns;
+/* What putting probes in place takes for each window, and taking them out, in the step after its end. */
+static double setting_ns, taking_ns;
 
 /* A program that costs `rate` while it is recorded, from `from_ns` on; in regions that never end, or have no
  * length. */
@@ -25,13 +25,14 @@ static struct outcome simulate(double percent, double rate, uint64_t from_ns, ui
 {
 	struct outcome out = {0};
 	struct ceiling ceiling;
-	double least = 0;
+	double least = 0, taken = 0;
 
 	ceiling__start(&ceiling, percent, seed, 0);
 	for (uint64_t now = STEP_NS; now <= ns; now += STEP_NS) {
-		double cost = ceiling.on && now > from_ns ? rate * (double)STEP_NS : 0;
+		double cost = ceiling.on && now > from_ns ? rate * (double)STEP_NS : taken;
 		double owed;
 
+		taken = 0;
 		out.cost_ns += cost;
 		out.recorded_ns += ceiling.on ? STEP_NS : 0;
 		owed = out.cost_ns - percent / 100 * (double)now;
@@ -40,6 +41,7 @@ static struct outcome simulate(double percent, double rate, uint64_t from_ns, ui
 		ceiling__spend(&ceiling, cost, 1e9, now);
 		if (ceiling__is_over(&ceiling, inside)) {
 			ceiling__end(&ceiling);
+			taken = taking_ns;
 		} else if (ceiling__begins(&ceiling)) {
 			out.cost_ns += setting_ns;
 			ceiling__set(&ceiling, setting_ns);
@@ -82,12 +84,23 @@ int main(void)
 	/* What setting probes takes is in the ceiling; windows are as long as without. */
 	{
 		struct outcome free = simulate(2, 1, 0, 60 * SECOND_NS, true, 5), costly;
+		double worst = 0;
 
-		setting_ns = 20e6;
+		setting_ns = 12e6;
+		taking_ns = 8e6;
 		costly = simulate(2, 1, 0, 60 * SECOND_NS, true, 5);
-		setting_ns = 0;
-		CHECK(costly.cost_ns <= 0.02 * 60e9 + 28e6 + (double)STEP_NS,
-		      "probes that take 20 ms to set: cost %.4f of the time", costly.cost_ns / 60e9);
+		CHECK(costly.cost_ns <= 0.02 * 60e9 + 8e6 + (double)STEP_NS,
+		      "probes that take 20 ms to set and to take out: cost %.4f of the time",
+		      costly.cost_ns / 60e9);
+		/* The first two windows know less of what their probes will take. */
+		for (uint64_t ms = 1000; ms <= 12000; ms += 77) {
+			double over = simulate(2, 1, 0, ms * 1000000, true, 5).cost_ns - 0.02e6 * (double)ms;
+
+			worst = fmax(worst, over);
+		}
+		CHECK(worst <= 8e6 + 20e6 + (double)STEP_NS, "... at no time more than %.1f ms beyond it",
+		      worst / 1e6);
+		setting_ns = taking_ns = 0;
 		CHECK(costly.windows > 30 && costly.windows < free.windows / 2, "... in fewer windows, %llu",
 		      (unsigned long long)costly.windows);
 		CHECK(costly.recorded_ns / costly.windows > free.recorded_ns / free.windows * 9 / 10,

@@ -37,4 +37,5 @@ CONSTRUCT construct(struct truth *initial)
 		}
 		truth__barrier(member);
 	}
+	expect__line("allow nested_creations\n");
 }
