@@ -94,11 +94,11 @@ check "attached from inside: the program goes on" kill -0 $program
 kill $program
 wait $program 2>/dev/null
 
-# 8190 tasks of some 20 us in each of 60 regions.
+# 8190 tasks of some 20 us in each of 100 regions.
 for seed in 1 2 3; do
-	limited "medium$seed" --ceiling 2 -- "$PROGRAMS/fib" 38 12 60
+	limited "medium$seed" --ceiling 2 -- "$PROGRAMS/fib" 38 12 100
 done
-limited whole -- "$PROGRAMS/fib" 38 12 60
+limited whole -- "$PROGRAMS/fib" 38 12 100
 python3 - "$T" <<'PY'
 import json, sys
 base = sys.argv[1]
