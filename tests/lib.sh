@@ -37,6 +37,14 @@ is()
 {
 	if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "got:      $2" "expected: $3"; fi
 }
+# finishes COMMAND ARG...: which prints checks of its own, and fails where it does not reach its end.
+finishes()
+{
+	local status
+	"$@"
+	status=$?
+	[ $status -eq 0 ] || not_ok "reaches its end: $*" "status $status"
+}
 # Debian's, which has the modules that Debian packs, whatever else is installed; in slow guests without them.
 python3() { /usr/bin/python3 ${FEW:+-SE} "$@"; }
 # json EXPRESSION: its value for the JSON document d on standard input.

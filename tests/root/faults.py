@@ -3,6 +3,7 @@
 
 Checks are lines "ok - NAME" or "not ok - NAME", with details behind "# ".
 """
+import glob
 import hashlib
 import json
 import os
@@ -44,16 +45,29 @@ class Host:
             time.sleep(0.05)
         sys.exit("graind did not start: " + self.tail())
 
+    def said(self):
+        return open(self.directory + "/graind.log").read()
+
     def tail(self):
-        return open(self.directory + "/graind.log").read()[-600:]
+        return self.said()[-600:]
 
     def stop(self, number=signal.SIGTERM):
         self.graind.send_signal(number)
         return self.graind.wait(60)
 
     def grainctl(self, *argv, timeout=120):
-        return subprocess.run([self.build + "/grainctl", *map(str, argv)], env=self.env, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=timeout)
+        try:
+            return subprocess.run([self.build + "/grainctl", *map(str, argv)], env=self.env, stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, timeout=timeout)
+        except subprocess.TimeoutExpired:
+            check("grainctl %s ends within %d s" % (" ".join(map(str, argv)), timeout), False, self.tail(), *self.where())
+            raise
+
+    def where(self):
+        """What each thread of graind waits for in the kernel."""
+        for task in glob.glob("/proc/%d/task/*" % self.graind.pid):
+            name, waits = (open(task + "/" + f).read().strip() for f in ("comm", "wchan"))
+            yield "%s %s %s" % (os.path.basename(task), name, waits)
 
     def popen(self, *argv, **more):
         return subprocess.Popen(list(map(str, argv)), env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -8,7 +8,7 @@
 kills=3 short=100 at_once=40
 [ "${FULL:-}" ] && kills=200 short=1000 at_once=200
 mkdir "$T/kill" "$T/many" "$T/disk" "$T/target"
-python3 -B "$HERE/faults_disk.py" "$B" "$T/disk"
-python3 -B "$HERE/faults_target.py" "$B" "$T/target"
-python3 -B "$HERE/faults_many.py" "$B" "$T/many" $short $at_once 50
-python3 -B "$HERE/faults_kill.py" "$B" "$T/kill" $kills
+finishes python3 -B "$HERE/faults_disk.py" "$B" "$T/disk"
+finishes python3 -B "$HERE/faults_target.py" "$B" "$T/target"
+finishes python3 -B "$HERE/faults_many.py" "$B" "$T/many" $short $at_once 50
+finishes python3 -B "$HERE/faults_kill.py" "$B" "$T/kill" $kills

@@ -4,4 +4,4 @@
 # usage: tests/root/test_soak.sh BUILD_DIRECTORY [SECONDS]    make check-soak: 20 minutes
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/root_lib.sh"
-python3 -B "$HERE/faults_soak.py" "$B" "$T" "${2:-5}"
+finishes python3 -B "$HERE/faults_soak.py" "$B" "$T" "${2:-5}"
