@@ -64,10 +64,15 @@ class Host:
             raise
 
     def where(self):
-        """What each thread of graind waits for in the kernel."""
-        for task in glob.glob("/proc/%d/task/*" % self.graind.pid):
-            name, waits = (open(task + "/" + f).read().strip() for f in ("comm", "wchan"))
-            yield "%s %s %s" % (os.path.basename(task), name, waits)
+        """What each thread of graind, and of what was started beside it, waits for in the kernel."""
+        for task in glob.glob("/proc/[0-9]*/task/*"):
+            try:
+                ours = ("GRAIND_STATE_DIR=%s\0" % self.state).encode() in open(task + "/environ", "rb").read()
+                name, waits = (open(task + "/" + f).read().strip() for f in ("comm", "wchan"))
+            except OSError:
+                continue
+            if ours:
+                yield "%s %s: %s" % (os.path.basename(task), name, waits)
 
     def popen(self, *argv, **more):
         return subprocess.Popen(list(map(str, argv)), env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
