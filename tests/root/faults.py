@@ -45,11 +45,8 @@ class Host:
             time.sleep(0.05)
         sys.exit("graind did not start: " + self.tail())
 
-    def said(self):
-        return open(self.directory + "/graind.log").read()
-
     def tail(self):
-        return self.said()[-600:]
+        return open(self.directory + "/graind.log").read()[-600:]
 
     def stop(self, number=signal.SIGTERM):
         self.graind.send_signal(number)

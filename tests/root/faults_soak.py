@@ -124,21 +124,21 @@ while time.monotonic() - start < seconds or rounds < 5:
         print("\r%d of %d s, %d rounds, %d kB" % (told - start, seconds, rounds, samples[-1]["rss_kb"] if samples else 0),
               end="", file=sys.stderr, flush=True)
 last = samples[-1]
-third = max(1, len(samples) // 3)
 
 
-def thirds(what):
-    """What it was at first, and at last: a single round may find threads or memory about to be given back."""
-    return [statistics.median(s[what] for s in part) for part in (samples[:third], samples[-third:])]
+def ends(what, parts):
+    """Its medians in the first and in the last part of the rounds: one round may find threads or memory about to be given back."""
+    count = max(1, len(samples) // parts)
+    return [statistics.median(s[what] for s in part) for part in (samples[:count], samples[-count:])]
 
 
-(maps_before, maps), (early, late) = thirds("maps"), thirds("rss_kb")
+(maps_before, maps), (early, late) = ends("maps", 10), ends("rss_kb", 3)
 print("= %d rounds in %.0f s: %d to %d descriptors, %d to %d BPF objects, %d to %d threads, %d to %d mappings, %.0f to %.0f kB" % (
     rounds, time.monotonic() - start, first["fds"], last["fds"], first["bpf"], last["bpf"], first["threads"], last["threads"],
     maps_before, maps, early, late))
 check("each round is exact", not wrong, *wrong)
 for what in "fds", "bpf", "threads":
     check("soak: %s stay as they are" % what, last[what] <= first[what], first, last)
-check("soak: mappings stay as they are", maps <= maps_before + 8, [s["maps"] for s in samples[::third // 10 + 1]])
+check("soak: mappings stay as they are", maps <= maps_before + 8, [s["maps"] for s in samples[::len(samples) // 30 + 1]])
 check("soak: memory stays as it is", late <= early * 1.05 + 512, early, late)
 check("soak: it ends cleanly", host.stop() == 0, host.tail())
