@@ -20,6 +20,7 @@ enum shim_fresh {
 	SHIM_WRITTEN = 0,
 	SHIM_FRESH = 1,		 /* nothing was written yet */
 	SHIM_FRESH_STRANGER = 2, /* likewise, and the runtime need not know the thread: it is asked nothing */
+	SHIM_TRIAL = 3,		 /* measures what writing costs: of what it writes nothing is read */
 };
 
 /* A thread's own; the positions that it publishes are in `control`. */

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A thread's side of its ring (runtime-shim/ring.c): who joins when the rings go, and what has no number any
- * more. */
+/* A thread's side of its ring (runtime-shim/ring.c): who joins when the rings go, what has no number any
+ * more, and what measuring an event leaves behind. */
 #include "runtime-shim/ring.h"
 #include "check.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define THREADS 2u
 #define WORDS SHIM_RING_WORDS_MIN
@@ -99,9 +101,54 @@ static void test_sites(void)
 	CHECK(took < 3000, "looking in vain takes %llu ns", (unsigned long long)took);
 }
 
+static __thread int32_t cpu;
+static volatile bool moved_enough;
+
+static void *move(void *of_thread)
+{
+	while (!moved_enough)
+		++*(volatile int32_t *)of_thread;
+	return NULL;
+}
+
+/* The first thread measures what an event costs: for as long as that takes it need not stay where it is. */
+static void test_moved_while_measuring(void)
+{
+	ptrdiff_t before = shim_process.cpu_at;
+	uint32_t measured = 0, empty = 0, tids = 0;
+	pthread_t mover;
+
+	shim_process.cpu_at = (char *)&cpu - (char *)__builtin_thread_pointer();
+	if (pthread_create(&mover, NULL, move, &cpu))
+		exit(1);
+	for (int i = 0; i < 100; i++) {
+		struct shim_thread *control;
+
+		make_rings();
+		control = (struct shim_thread *)((char *)rings + SHIM_THREADS_AT);
+		if (!shim__here())
+			continue;
+		measured += rings->event_ticks > 0 && rings->event_ticks < UINT32_MAX;
+		empty += !control->head && !control->grains && !control->missed && !shim_local->head;
+		SHIM_EVENT(shim_local, SHIM_TASK_END, 0, 0);
+		/* What comes first, whatever was measured before. */
+		tids += control->head > 2 && (shim_local->words[0] & 63) == SHIM_JOIN &&
+			(uint32_t)shim_local->words[1] == (uint32_t)gettid();
+		shim__leave();
+		munmap(rings, rings_bytes);
+	}
+	moved_enough = true;
+	pthread_join(mover, NULL);
+	shim_process.cpu_at = before;
+	CHECK(measured == 100, "on changing CPUs: what an event costs is measured");
+	CHECK(empty == 100, "nothing of it is in the ring");
+	CHECK(tids == 100, "which begins with who joins");
+}
+
 int main(void)
 {
 	test_rings_that_go();
 	test_sites();
+	test_moved_while_measuring();
 	CHECK_DONE();
 }
