@@ -22,13 +22,19 @@ execute()
 }
 show()
 {
-	local name=$1 to=$said/${1//\//_} status seconds p f s
+	local name=$1 to=$said/${1//\//_} status seconds broken p f s
 	read -r status seconds <"$to.status"
 	p=$(grep -c '^ok - ' "$to.out")
 	f=$(grep -c '^not ok - ' "$to.out")
 	s=$(grep -c '^skip - ' "$to.out")
 	if [ "$status" -ne 0 ] && [ "$f" -eq 0 ]; then
 		printf '\nnot ok - %s ended with status %s\n' "$name" "$status" >>"$to.out"
+		f=1
+	fi
+	# What it would have checked after that nobody misses.
+	broken=$(grep -A 1 '^Traceback' "$to.out" | grep -oE -m 1 '[^/"]*\.py", line [0-9]+|<stdin>", line [0-9]+')
+	if [ "$broken" ] && [ "$f" -eq 0 ]; then
+		printf '\nnot ok - %s: a script of it broke off ("%s)\n' "$name" "$broken" >>"$to.out"
 		f=1
 	fi
 	if [ $((p + f + s)) -eq 0 ]; then

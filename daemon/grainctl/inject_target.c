@@ -280,6 +280,21 @@ static int look_at_objects(struct survey *survey)
 	return error;
 }
 
+/* One of the runtimes' own libraries, which the survey before has not seen whole. */
+static bool is_loading(const struct runtime_file *files, int count)
+{
+	static const char *const names[] = {"libgomp", "libomp", "libiomp"};
+
+	for (int i = 0; i < count; i++) {
+		const char *slash = strrchr(files[i].path, '/'), *name = slash ? slash + 1 : files[i].path;
+
+		for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++)
+			if (!strncmp(name, names[k], strlen(names[k])))
+				return true;
+	}
+	return false;
+}
+
 static int judge_runtime(const struct survey *survey, char why[512])
 {
 	struct inject_target *target = survey->target;
@@ -296,9 +311,15 @@ static int judge_runtime(const struct survey *survey, char why[512])
 		struct runtime_file *files = calloc(RUNTIMES_MAX, sizeof(*files));
 		struct uprobes_error ignored;
 		int count = files ? runtime_find__in_process(target->pid, files, RUNTIMES_MAX, &ignored) : 0;
+		bool loading = is_loading(files, count);
 
 		free(files);
-		if (count > 0)
+		if (loading)
+			snprintf(why, 512,
+				 "process %d is just loading its OpenMP runtime; try again, or attach without "
+				 "--fast",
+				 pid);
+		else if (count > 0)
 			snprintf(why, 512,
 				 "the OpenMP runtime of process %d is linked into it: attach without --fast",
 				 pid);
