@@ -66,7 +66,8 @@ refused "its libraries are not loaded yet" "has not loaded a C library yet; try 
 kill -KILL "$PROGRAM"
 # As the loader leaves it between two of its steps: the code is there, and nothing that says what is in it.
 start /usr/bin/python3 -c "import mmap, sys, time
-code = mmap.mmap(open(sys.argv[1], 'rb').fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC, offset=4096)
+library = open(sys.argv[1], 'rb')
+code = mmap.mmap(library.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC, offset=4096)
 time.sleep(60)" "$(ldconfig -p | awk '$1 == "libgomp.so.1" { print $NF; exit }')"
 refused "its runtime is half loaded" "is just loading its OpenMP runtime; try again" $fast "$PROGRAM"
 finish
