@@ -280,7 +280,8 @@ static int look_at_objects(struct survey *survey)
 	return error;
 }
 
-/* One of the runtimes' own libraries, which the survey before has not seen whole. */
+/* A runtime's own library, to judge by its name, that the survey before has not seen whole: only the words
+ * depend on it. */
 static bool is_loading(const struct runtime_file *files, int count)
 {
 	static const char *const names[] = {"libgomp", "libomp", "libiomp"};
@@ -315,10 +316,11 @@ static int judge_runtime(const struct survey *survey, char why[512])
 
 		free(files);
 		if (loading)
-			snprintf(why, 512,
-				 "process %d is just loading its OpenMP runtime; try again, or attach without "
-				 "--fast",
-				 pid);
+			snprintf(
+				why, 512,
+				"process %d is just loading its OpenMP runtime; try again, or attach without "
+				"--fast",
+				pid);
 		else if (count > 0)
 			snprintf(why, 512,
 				 "the OpenMP runtime of process %d is linked into it: attach without --fast",

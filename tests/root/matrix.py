@@ -135,7 +135,7 @@ class Matrix:
             return Result("FAIL", "; ".join(what for what, _ in d.failed)[:200], lines[:30])
         return Result("n.o.", ", ".join(sorted(d.hidden))) if d.hidden else Result("pass")
 
-    def by_itself(self, base, runtime):
+    def wrong_source(self, base, runtime):
         # A runtime that is linked into the program cannot be recorded from inside: probes are put into it.
         source, expected = json.load(open(base + ".summary"))["source"], "uprobes" if runtime.archive else "shim"
         return None if source == expected else "recorded by %s" % source
@@ -178,7 +178,7 @@ class Matrix:
         if not job:
             return Result("FAIL", "run does not end with 'job N'", r.stderr.splitlines()[-9:])
         error = self.report(job[-1], base, runtime.directory is None and threads == 2) or (
-            self.fast and self.by_itself(base, runtime))
+            self.fast and self.wrong_source(base, runtime))
         result = Result("FAIL", error) if error else self.judge(base, runtime.compiler, None, ompt)
         return self.done(job[-1], base, result)
 
