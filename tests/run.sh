@@ -92,7 +92,7 @@ for t in tests/unit/test_*.c tests/cli/test_*.sh tests/root/test_*.sh tests/page
 	root/test_attach_perf.sh | root/test_ceiling_perf.sh | root/test_render_worker.sh) waiting+=("$t") ;;
 	# Takes longest.
 	cli/test_sanitizers.sh) together=("$t" "${together[@]}") ;;
-	root/* | page/test_speed.py) alone+=("$t") ;;
+	root/* | page/test_speed.py | unit/test_groups_scale) alone+=("$t") ;;
 	*) together+=("$t") ;;
 	esac
 done

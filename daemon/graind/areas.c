@@ -25,6 +25,9 @@
 /* Of a block that malloc has mapped by itself; glibc keeps these flags in the lowest bits of its size. */
 #define MALLOC_FLAGS 7u
 #define MALLOC_MAPPED 2u
+/* Of a page's entry in /proc/PID/pagemap. */
+#define PAGEMAP_PRESENT (UINT64_C(1) << 63)
+#define PAGEMAP_SWAPPED (UINT64_C(1) << 62)
 
 struct line {
 	uint64_t start, end, inode;
@@ -35,7 +38,7 @@ struct line {
 struct finder {
 	struct area_list *list;
 	pid_t pid;
-	int mem; /* of /proc/PID/mem; -1 not opened, -2 cannot be */
+	int mem, pagemap; /* of /proc/PID/; -1 not opened, -2 cannot be */
 	/* Of the line before. */
 	uint64_t end;
 	bool guard; /* nothing may touch it: it ends a stack */
@@ -79,18 +82,43 @@ static void add(struct finder *f, uint64_t start, uint64_t end, enum area_kind k
 	snprintf(list->areas[list->count++].name, sizeof(list->areas->name), "%s", name);
 }
 
+/* -2: none, now or later. */
+static int open_of(pid_t pid, const char *name)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -2 : fd;
+}
+
+/*
+ * Whether the process has touched a page. To read another would touch it in its stead: its own fault, and
+ * its place on a node, would not come.
+ */
+static bool is_touched(struct finder *f, uint64_t address)
+{
+	uint64_t entry;
+
+	if (f->pagemap == -1)
+		f->pagemap = open_of(f->pid, "pagemap");
+	return f->pagemap >= 0 &&
+	       pread(f->pagemap, &entry, sizeof(entry), (off_t)(address / PAGE * sizeof(entry))) ==
+		       sizeof(entry) &&
+	       entry & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED);
+}
+
 /* The bytes of the block of malloc's that a mapping begins with, 0: it begins with something else. */
 static uint64_t block_at(struct finder *f, uint64_t start, uint64_t end)
 {
 	uint64_t head[2];
-	char path[64];
 
-	if (f->mem == -1) {
-		snprintf(path, sizeof(path), "/proc/%d/mem", (int)f->pid);
-		f->mem = open(path, O_RDONLY | O_CLOEXEC);
-		f->mem = f->mem < 0 ? -2 : f->mem;
-	}
-	if (f->mem < 0 || start >= end || pread(f->mem, head, sizeof(head), (off_t)start) != sizeof(head))
+	if (start >= end || !is_touched(f, start))
+		return 0;
+	if (f->mem == -1)
+		f->mem = open_of(f->pid, "mem");
+	if (f->mem < 0 || pread(f->mem, head, sizeof(head), (off_t)start) != sizeof(head))
 		return 0;
 	if ((head[1] & MALLOC_FLAGS) != MALLOC_MAPPED || head[0] >= PAGE)
 		return 0;
@@ -230,7 +258,7 @@ static int by_start(const void *a, const void *b)
 
 int areas__find(pid_t pid, struct area_list *out)
 {
-	struct finder f = {.list = out, .pid = pid, .mem = -1};
+	struct finder f = {.list = out, .pid = pid, .mem = -1, .pagemap = -1};
 	size_t room = 0;
 	char path[64], *text = NULL;
 	struct line line;
@@ -253,6 +281,8 @@ int areas__find(pid_t pid, struct area_list *out)
 	fclose(file);
 	if (f.mem >= 0)
 		close(f.mem);
+	if (f.pagemap >= 0)
+		close(f.pagemap);
 	if (!f.error && !lines)
 		f.error = -ESRCH;
 	if (f.error) {

@@ -46,7 +46,7 @@ PART static void burn_little(long n)
  */
 PART static void ask_kernel(long n)
 {
-	for (long i = 0; i < n; i++) {
+	for (long i = 0; i < n; i++) { /* around it */
 #ifdef __x86_64__
 		long result = SYS_getppid;
 
