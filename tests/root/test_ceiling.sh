@@ -32,7 +32,7 @@ is "without a ceiling: none in the job" "$(json 'd["ceiling"]' <"$T/free.job")" 
 
 # What is coarse follows from what a probe costs here: a number more is 1.6 times the work of a task.
 probe_ns=$(json 'round(d["ns_per_event"])' <"$T/free.job")
-coarse=$(awk -v ns="$probe_ns" 'BEGIN { print ns > 1000 ? int(38.99 + log(ns / 1000) / log(1.618)) : 38 }')
+coarse=$(awk -v ns="$probe_ns" 'BEGIN { print(ns > 1000 ? int(38.99 + log(ns / 1000) / log(1.618)) : 38) }')
 limited coarse --ceiling 2 -- "$PROGRAMS/fib" "$coarse" 6 6
 is "coarse: recorded all the time" "$(json 'd["recording"]["mode"], d["average_parallelism"] is not None' <"$T/coarse.summary")" \
 	"('all', True)"

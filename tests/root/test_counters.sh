@@ -27,6 +27,9 @@ profile()
 	is "$name: nothing lost" "$(json 'd["events"]["lost"], d["conservation"]["violations"]' <"$T/$name.summary")" "(0, 0)"
 }
 
+# Page faults that the runtime may have of its own in the first round, in code and data it then uses first.
+OF_RUNTIME=12
+
 # pages NAME THREADS COMMAND...: task k and chunk k of each round have k page faults.
 # The first round also has those of the threads' stacks and of the runtime's data.
 pages()
@@ -133,9 +136,9 @@ for threads in $([ "${FEW:-}" ] && echo 4 || echo 1 2 4); do
 done
 pages "from inside, libomp" 2 "$B/tests/omp/pages.clang"
 if profile "from inside, more" page-faults,minor-faults,major-faults,context-switches,task-clock,cpu-migrations,cycles "$B/tests/omp/pages" 10 2; then
-	# In a guest the runtime has some of its own in the first round, as in pages().
-	[ "${FEW:-}" ] || is "from inside: minor and major faults are all faults" \
-		"$(json '[sum(c["sum"] for c in d["counters"] if c["name"] in n) for n in (("page-faults",), ("minor-faults", "major-faults"))]' <"$T/from inside, more.summary")" "[180, 180]"
+	is "from inside: minor and major faults are all faults" \
+		"$(json '(lambda a, b: (a == b, 0 <= a - 180 <= '$OF_RUNTIME'))(*[sum(c["sum"] for c in d["counters"] if c["name"] in n)
+			for n in (("page-faults",), ("minor-faults", "major-faults"))])' <"$T/from inside, more.summary")" "(True, True)"
 	own_faults "from inside, more" "$T/from inside, more.grains"
 	is "from inside: what cannot be had has its reason" \
 		"$(json '[(c["name"], "--fast" in c["why"]) for c in d["counters"] if c["name"] == "cpu-migrations"]' <"$T/from inside, more.summary")" "[('cpu-migrations', True)]"
@@ -159,9 +162,8 @@ chmod 755 "$T"
 install -m 755 "$B/tests/omp/pages" "$T/pages"
 setpriv --reuid=65534 --regid=65534 --clear-groups "$GRAINCTL" run --fast --counters page-faults,cpu-clock -- "$T/pages" 10 2 >/dev/null 2>"$T/err"
 job=$(sed -n 's/^job //p' "$T/err" | tail -1)
-# In a guest the runtime has some of its own in the first round, as in pages().
-[ "${FEW:-}" ] || is "from inside, an ordinary user: the page faults" \
-	"$("$GRAINCTL" summary "$job" --json | json '[c["sum"] for c in d["counters"] if c["name"] == "page-faults"]')" "[180]"
+is "from inside, an ordinary user: the page faults" \
+	"$("$GRAINCTL" summary "$job" --json | json '[0 <= c["sum"] - 180 <= '$OF_RUNTIME' for c in d["counters"] if c["name"] == "page-faults"]')" "[True]"
 "$GRAINCTL" report "$job" --format json -o "$T/user.grains"
 own_faults "from inside, an ordinary user" "$T/user.grains"
 # A libomp that has no tool is probed: nothing is counted in it.

@@ -15,7 +15,12 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* Enough for what the sanitizers look for. */
+#ifdef __SANITIZE_ADDRESS__
+#define TASKS 100000u
+#else
 #define TASKS 1000000u
+#endif
 #define SECONDS 2.0
 /* Of a group with three problems that can be had; a context has 8 more. */
 #define BYTES_PER_GROUP 100

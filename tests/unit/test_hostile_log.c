@@ -358,7 +358,11 @@ static void repeat(FILE *f, const char *event, unsigned count)
 /* Deep and wide files: no recursion, nothing quadratic. */
 static void test_depth(void)
 {
+#ifdef __SANITIZE_ADDRESS__
+	const unsigned many = 200000, tenth = many / 10;
+#else
 	const unsigned many = 1000000, tenth = many / 10;
+#endif
 	struct grain_graph *g;
 	FILE *f = rewrite();
 
@@ -367,7 +371,7 @@ static void test_depth(void)
 		fprintf(f, "%u 1 0 region-begin region=%u threads=1\n%u 1 0 member-begin region=%u num=0\n",
 			10 + i, i, 10 + i, i);
 	fclose(f);
-	g = load_large("a million nested regions", false);
+	g = load_large("deeply nested regions", false);
 	if (g)
 		CHECK(grain_graph__region_count(g) == many, "all of them are there");
 	grain_graph__free(g);
@@ -377,7 +381,7 @@ static void test_depth(void)
 		fprintf(f, "%u 1 0 create-begin task=%u flags=undeferred\n%u 1 0 task-begin task=%u\n",
 			10 + i, i, 10 + i, i);
 	fclose(f);
-	g = load_large("a million nested tasks", false);
+	g = load_large("deeply nested tasks", false);
 	if (g)
 		CHECK(grain_graph__totals(g)->tasks == many, "all of them are there");
 	grain_graph__free(g);
@@ -387,7 +391,7 @@ static void test_depth(void)
 	for (unsigned i = 0; i < tenth; i++)
 		fprintf(f, "%u %u 0 task-switch task=%u\n", many + i, 1 + i % 2, i);
 	fclose(f);
-	grain_graph__free(load_large("a hundred thousand tasks taken from below others", false));
+	grain_graph__free(load_large("very many tasks taken from below others", false));
 	f = rewrite();
 	fputs("grain-log 1\n", f);
 	for (unsigned i = 0; i < tenth; i++)
@@ -395,17 +399,17 @@ static void test_depth(void)
 	for (unsigned i = 0; i < tenth; i++)
 		fprintf(f, "%u 0 0 lost count=1\n%u 1 0 lost count=1\n", many + i, many + i);
 	fclose(f);
-	grain_graph__free(load_large("a hundred thousand losses on as many threads", false));
+	grain_graph__free(load_large("very many losses on as many threads", false));
 	f = rewrite();
 	fputs("grain-log 1\n", f);
 	repeat(f, "loop-begin loop", tenth);
 	fclose(f);
-	grain_graph__free(load_large("a hundred thousand nested loops", false));
+	grain_graph__free(load_large("very many nested loops", false));
 	f = rewrite();
 	fputs("grain-log 1\n", f);
 	repeat(f, "loop-end loop", tenth);
 	fclose(f);
-	g = load_large("a hundred thousand wrong lines", true);
+	g = load_large("very many wrong lines", true);
 	if (g)
 		CHECK(grain_graph__truth(g)->dropped == tenth, "all of them are counted");
 	grain_graph__free(g);

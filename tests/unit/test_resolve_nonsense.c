@@ -3,6 +3,12 @@
 #include "tests/unit/resolve_case.h"
 
 #define EVENTS 400
+/* What the sanitizers add takes ten times as long. */
+#ifdef __SANITIZE_ADDRESS__
+#define ROUNDS 100
+#else
+#define ROUNDS 300
+#endif
 
 static const char *const lines[] = {"@capture source=uprobes late=0", "@source 7 file=a.c line=3 func=f",
 				    "@site 0x1 source=7 loop=static", "@ident 0x2 text=\";dir/b.c;g;12;3;;\"",
@@ -111,10 +117,10 @@ int main(void)
 
 	if (resolve_begin())
 		return 1;
-	run("all kinds", NULL, 0, 300);
-	run("mostly tasks", tasks, sizeof(tasks), 300);
-	run("mostly loops", loops, sizeof(loops), 300);
-	run("mostly cancelled", cancels, sizeof(cancels), 300);
+	run("all kinds", NULL, 0, ROUNDS);
+	run("mostly tasks", tasks, sizeof(tasks), ROUNDS);
+	run("mostly loops", loops, sizeof(loops), ROUNDS);
+	run("mostly cancelled", cancels, sizeof(cancels), ROUNDS);
 	resolve_end();
 	CHECK_DONE();
 }
