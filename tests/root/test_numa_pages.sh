@@ -105,6 +105,12 @@ is "a stripped program: its data is one area" "$(summary "$job" \
 	'[(x["name"], x["module"], p(x, "last") >= 16384) for x in areas if x["kind"] == "data" and x["bytes"] > 1 << 20]')" \
 	"[(None, 'stripped', True)]"
 
+# Who reads a page that the program has not touched takes its first touch from it.
+OMP_NUM_THREADS=2 "$GRAINCTL" run -- "$B/tests/root/programs/untouched" "${shown[0]}" >"$T/out" 2>"$T/err"
+job=$(job_of "$T/err")
+is "memory of which one page was touched is looked at" "$(summary "$job" '[p(x, "last") for x in areas if x["bytes"] == 16 << 20 and x["kind"] == "anonymous"]')" "[1]"
+is "and nobody touches another" "$(cat "$T/out")" "1 of 4096 pages"
+
 if [ "$nodes" -lt 2 ]; then
 	is "one node: nothing can be remote, which is said" "$(summary "$job" 'numa["why"], numa["remote"]["why"]')" \
 		"('one NUMA node: nothing can be remote', 'one NUMA node: nothing can be remote')"
