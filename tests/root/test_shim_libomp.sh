@@ -60,6 +60,31 @@ ln -s "$libomp" "$T/gnu/libgomp.so.1"
 recorded "GCC's code on libomp" uprobes env "LD_LIBRARY_PATH=$T/gnu" "$B/tests/omp/fib" 20 8
 is "it was libomp" "$(json 'd["runtime"]' <"$T/summary")" libomp
 says_why "GCC's code on libomp"
+# By the name that Intel's compilers know it by.
+mkdir "$T/intel"
+cp "$libomp" "$T/intel/libiomp5.so"
+ln -s libiomp5.so "$T/intel/libomp.so.5"
+recorded "libiomp5.so" shim env "LD_LIBRARY_PATH=$T/intel" "$fib" 20 8
+is "it was libomp" "$(json 'd["runtime"]' <"$T/summary")" libomp
+job=$(LD_LIBRARY_PATH=$T/intel "$GRAINCTL" run -- "$fib" 20 8 2>&1 >/dev/null | sed -n 's/^job //p' | tail -n 1)
+is "libiomp5.so, by probes" "$(summary "$job" | json 'd["source"], d["runtime"], d["grains"]["total"], d["events"]["lost"]')" \
+	"('uprobes', 'libomp', $(json 'd["grains"]["total"]' <"$T/summary"), 0)"
+LD_LIBRARY_PATH=$T/intel "$fib" 34 10 100 >/dev/null &
+running=$!
+PIDS+=("$running")
+for _ in $(seq 50); do
+	job=$("$GRAINCTL" attach --fast "$running" 2>"$T/err" | sed -n 's/^job //p')
+	[ "$job" ] || ! grep -q "try again" "$T/err" && break
+	sleep 0.1
+done
+check "libiomp5.so, attached from inside: its file" grep -q "$T/intel/libiomp5.so" "/proc/$running/maps"
+sleep 0.5
+"$GRAINCTL" detach "$job" >/dev/null
+is "libiomp5.so, attached from inside: $(tail -n 1 "$T/err")" \
+	"$(summary "$job" | json 'd["source"], d["runtime"], d["grains"]["total"] > 1000, d["events"]["lost"], d["conservation"]["violations"]')" \
+	"('shim', 'libomp', True, 0, 0)"
+kill "$running"
+
 # Others who want to be libomp's tool are.
 recorded "another tool" uprobes env "OMP_TOOL_LIBRARIES=$B/tests/tools/libompt_truth.so" \
 	"GRAIN_OMPT_TRUTH=$T/truth" "$fib" 20 8
