@@ -2,31 +2,40 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Whether rounds of a region of two with 20 tasks are exact from some time on.
 
-usage: late_bodies.py NAME GRAINS.ndjson SUMMARY.json FROM_MS
+usage: late_bodies.py NAME GRAINS.ndjson SUMMARY.json WITHIN_MS
 
-Prints one line, "ok - " or "not ok - ". Regions that began FROM_MS after the first grain, but the last one, must have
-two members and twenty whole tasks; there must be ten of them.
+Prints one line, "ok - " or "not ok - ", and from when on they are: how long it takes to place probes is the machine's
+matter. Regions that began WITHIN_MS after the first grain, but the last one, must have two members and twenty whole
+tasks; there must be ten of them.
 """
 import collections
 import json
 import re
 import sys
 
-name, grains_file, summary_file, from_ms = sys.argv[1:]
+name, grains_file, summary_file, within_ms = sys.argv[1:]
 grains = [json.loads(line) for line in open(grains_file)]
 summary = json.load(open(summary_file))
 members = [g for g in grains if g["kind"] == "implicit"]
-first = min(g["start_ns"] for g in grains) + int(from_ms) * 1000000
+first = min(g["start_ns"] for g in grains) + int(within_ms) * 1000000
 regions = collections.defaultdict(list)
 for g in grains:
     if g["kind"] in ("implicit", "task") and ".p" in g["id"]:
         regions[re.match(r".*?\.p\d+", g["id"]).group()].append(g)
-late = sorted((min(g["start_ns"] for g in r), k) for k, r in regions.items())
-late = [k for start, k in late if start > first][:-1]
-wrong = [(k, len(regions[k])) for k in late if sum(g["kind"] == "implicit" for g in regions[k]) != 2 or
-         sum(g["kind"] == "task" and not g.get("incomplete") for g in regions[k]) != 20 or len(regions[k]) != 22]
+starts = sorted((min(g["start_ns"] for g in r), k) for k, r in regions.items())[:-1]
+late = [k for start, k in starts if start > first]
+
+
+def is_wrong(k):
+    return sum(g["kind"] == "implicit" for g in regions[k]) != 2 or len(regions[k]) != 22 or \
+        sum(g["kind"] == "task" and not g.get("incomplete") for g in regions[k]) != 20
+
+
+wrong = [(k, len(regions[k])) for k in late if is_wrong(k)]
+last_wrong = max((start for start, k in starts if is_wrong(k)), default=starts[0][0] if starts else 0)
 good = len(late) >= 10 and not wrong and summary["events"]["lost"] == 0
 print("%s - %s: %d regions" % ("ok" if good else "not ok", name, len(late)))
+print("= %s: exact from %.0f ms on" % (name, (last_wrong - min(g["start_ns"] for g in grains)) / 1e6))
 if not good:
     print("# %s of %d wrong, %s, %s" % (wrong[:5], len(late), collections.Counter(g["kind"] for g in grains),
                                         summary["events"]))

@@ -130,6 +130,11 @@ for mode in allocate sleep alarm load plain allocate.clang alarm.clang plain.cla
 			# Some make more events than a busy machine takes out of the rings.
 			attach $name "$PROGRAM" --lossless || continue
 			sleep 0.2
+			# A program that shares its CPUs may not have had them yet.
+			for _ in $(seq 50); do
+				[ "$("$GRAINCTL" jobs --json | json "[j['grains'] > 20 for j in d['jobs'] if j['job'] == $JOB]")" = "[False]" ] || break
+				sleep 0.1
+			done
 			"$GRAINCTL" detach "$JOB"
 		done
 		end $name

@@ -96,7 +96,7 @@ for compiler in "" .clang; do
 	regions=$PROGRAM
 	windows=()
 	for ((i = 0; i < (CYCLES + 6) / 7; i++)); do
-		cycle "$regions" "${SANITIZER:+1}.$((2 + i % 2 * 2))" || continue
+		cycle "$regions" "${SANITIZER:+1}.$((4 + i % 2 * 2))" || continue
 		"$GRAINCTL" report "$JOB" --format json -o "$T/$i.ndjson" && "$GRAINCTL" summary "$JOB" --json >"$T/$i.summary"
 		"$GRAINCTL" delete "$JOB"
 		windows+=("$i $FROM $TO")

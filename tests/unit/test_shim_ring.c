@@ -102,12 +102,14 @@ static void test_sites(void)
 }
 
 static __thread int32_t cpu;
-static volatile bool moved_enough;
+static int moved_enough;
 
 static void *move(void *of_thread)
 {
-	while (!moved_enough)
-		++*(volatile int32_t *)of_thread;
+	volatile int32_t *number = of_thread;
+
+	while (!__atomic_load_n(&moved_enough, __ATOMIC_RELAXED))
+		*number = (*number + 1) % 1024;
 	return NULL;
 }
 
@@ -137,7 +139,7 @@ static void test_moved_while_measuring(void)
 		shim__leave();
 		munmap(rings, rings_bytes);
 	}
-	moved_enough = true;
+	__atomic_store_n(&moved_enough, 1, __ATOMIC_RELAXED);
 	pthread_join(mover, NULL);
 	shim_process.cpu_at = before;
 	CHECK(measured == 100, "on changing CPUs: what an event costs is measured");
