@@ -10,7 +10,7 @@
 
 struct lines {
 	char *buffer;
-	size_t room, have;
+	size_t have;
 	bool passing; /* over the rest of a line that is too long */
 	line_fn take;
 	void *ctx;
@@ -49,21 +49,14 @@ static int take_buffer(struct lines *l)
 int lines__each(int fd, const char *path, const struct grain_load_opts *opts, double share, line_fn take,
 		void *ctx, struct grain_error *err)
 {
-	off_t size = lseek(fd, 0, SEEK_END);
-	/* No more than a small file fills; one that grows meanwhile takes more reads. */
-	struct lines l = {.room = size >= LINE_MAX_BYTES && size < BUFFER_BYTES - 1 ? (size_t)size + 1
-				  : size >= 0 && size < LINE_MAX_BYTES		    ? LINE_MAX_BYTES + 1
-										    : BUFFER_BYTES,
-			  .take = take,
-			  .ctx = ctx};
+	struct lines l = {.buffer = malloc(BUFFER_BYTES), .take = take, .ctx = ctx};
 	uint64_t done = 0;
+	off_t size = lseek(fd, 0, SEEK_END);
 	ssize_t n;
-	int error;
+	int error = l.buffer ? 0 : -ENOMEM;
 
-	l.buffer = malloc(l.room);
-	error = l.buffer ? 0 : -ENOMEM;
 	lseek(fd, 0, SEEK_SET);
-	while (!error && (n = read(fd, l.buffer + l.have, l.room - l.have)) != 0) {
+	while (!error && (n = read(fd, l.buffer + l.have, BUFFER_BYTES - l.have)) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0) {

@@ -78,10 +78,11 @@ static bool claim(struct shim_header *header, uint32_t *number)
 #define TRIALS 8
 #define TRIAL_EVENTS 256
 
-/* Into the ring's own memory, before anything is in it. */
-__attribute__((no_sanitize_address)) /* whose frames keep no alignment of 128 bytes, as the copy has */
-static void
-measure_cost(const struct shim_local *local)
+/*
+ * Into the ring's own memory, before anything is in it. The frames that AddressSanitizer keeps aside have no
+ * alignment of 128 bytes, which the copy needs.
+ */
+static __attribute__((no_sanitize_address)) void measure_cost(const struct shim_local *local)
 {
 	struct shim_thread nobody = {0};
 	struct shim_local trial = *local;

@@ -15,8 +15,8 @@ if ! sanitized sanitized >"$T/make" 2>&1; then
 fi
 ok "builds with ASan and UBSan"
 # The interceptors of strstr() and strchr() measure the whole text at each call: the tests search in large files.
-# What is freed waits in 32 MB for a wrong use, and its shadow keeps its pages: new ones are dear on some machines.
-export ASAN_OPTIONS=detect_stack_use_after_return=1:intercept_strstr=0:intercept_strchr=0:quarantine_size_mb=32:clear_shadow_mmap_threshold=1073741824 UBSAN_OPTIONS=print_stacktrace=1
+# The shadow of what is freed keeps its pages: new ones are dear on some machines.
+export ASAN_OPTIONS=detect_stack_use_after_return=1:intercept_strstr=0:intercept_strchr=0:clear_shadow_mmap_threshold=1073741824 UBSAN_OPTIONS=print_stacktrace=1
 # Graphviz keeps what it loads.
 export LSAN_OPTIONS=suppressions=$ROOT/tests/lsan.supp:print_suppressions=0
 # Two at a time; each leaves what it said, and its status.

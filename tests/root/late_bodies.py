@@ -2,22 +2,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Whether rounds of a region of two with 20 tasks are exact from some time on.
 
-usage: late_bodies.py NAME GRAINS.ndjson SUMMARY.json WITHIN_MS
+usage: late_bodies.py NAME GRAINS.ndjson SUMMARY.json FROM_MS
 
-Prints one line, "ok - " or "not ok - ", and from when on they are: how long it takes to place probes is the machine's
-matter. Regions that began WITHIN_MS after the first grain, but the last one, must have two members and twenty whole
-tasks; there must be ten of them.
+Prints one line, "ok - " or "not ok - ", and from when on they are. Regions that began FROM_MS after the first grain, but
+the last one, must have two members and twenty whole tasks; there must be ten of them.
 """
 import collections
 import json
 import re
 import sys
 
-name, grains_file, summary_file, within_ms = sys.argv[1:]
+name, grains_file, summary_file, from_ms = sys.argv[1:]
 grains = [json.loads(line) for line in open(grains_file)]
 summary = json.load(open(summary_file))
-members = [g for g in grains if g["kind"] == "implicit"]
-first = min(g["start_ns"] for g in grains) + int(within_ms) * 1000000
+first = min(g["start_ns"] for g in grains) + int(from_ms) * 1000000
 regions = collections.defaultdict(list)
 for g in grains:
     if g["kind"] in ("implicit", "task") and ".p" in g["id"]:

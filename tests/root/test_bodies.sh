@@ -15,23 +15,23 @@ matrix()
 	python3 "$HERE/matrix.py" "$B" "$T" --attached --rewritten "$library" "$@"
 }
 
-# late NAME WITHIN_MS PROGRAM ARGUMENT...: exact from some time after the attach on
+# late NAME FROM_MS PROGRAM ARGUMENT...: exact from some time after the attach on
 late()
 {
-	local name=$1 within=$2 pid job
+	local name=$1 from=$2 pid job
 	shift 2
 	LD_LIBRARY_PATH=$T/rewritten-both OMP_NUM_THREADS=2 "$@" >"$T/out" &
 	pid=$!
 	PIDS+=("$pid")
 	sleep 0.2
 	job=$("$GRAINCTL" attach "$pid" 2>&1 | sed -n 's/^job //p')
-	sleep 2.2
+	sleep 1.2
 	"$GRAINCTL" detach "$job" >/dev/null
 	kill -TERM "$pid"
 	wait "$pid"
 	is "$name: the program's result is right" "$?" 0
 	"$GRAINCTL" report "$job" --format json >"$T/late.ndjson" && "$GRAINCTL" summary "$job" --json >"$T/late.summary"
-	python3 "$HERE/late_bodies.py" "$name" "$T/late.ndjson" "$T/late.summary" "$within"
+	python3 "$HERE/late_bodies.py" "$name" "$T/late.ndjson" "$T/late.summary" "$from"
 	"$GRAINCTL" jobs --all --json >"$T/late.jobs"
 }
 
@@ -44,7 +44,7 @@ else
 fi
 if [ $# -eq 1 ]; then
 	check "a program is built" gcc -O1 -o "$T/handed" "$HERE/programs/handed.c" -fopenmp
-	late "bodies that are seen when they are handed over" 1000 "$T/handed"
+	late "bodies that are seen when they are handed over" 300 "$T/handed"
 	check "the job says so" grep -q "probed only after its first use" "$T/late.jobs" "$T/graind.log"
 fi
 stop_graind

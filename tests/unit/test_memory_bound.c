@@ -214,9 +214,7 @@ int main(void)
 	close(fd);
 	/* Too much for the graph, for the events, and at once. */
 	for (size_t i = 0; i < COUNT(all); i++) {
-#if !defined(__SANITIZE_ADDRESS__)
 		bounded(all[i].name, all[i].event, 5, false);
-#endif
 		bounded(all[i].name, all[i].event, 12, true);
 		bounded(all[i].name, all[i].event, 40, i & 1);
 	}

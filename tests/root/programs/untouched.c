@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 	static uint64_t entries[PAGES];
 	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 
-	/* A huge page would be one of other mappings' neighbours. */
+	/* Of a huge page one touch brings all. */
 	if (memory == MAP_FAILED || madvise(memory, PAGES * page, MADV_NOHUGEPAGE) || fd < 0)
 		return 1;
 	memory[PAGES * page - 1] = 1;
