@@ -92,7 +92,7 @@ static void write_buckets(struct json_out *o, const struct grain_profile *p)
 /* The cause of losses that have a place in their thread, by what recorded; NULL: whoever wrote it knows. */
 static const char *full_ring(const char *source)
 {
-	return !strcmp(source, "uprobes") ? "ring-full" : !strcmp(source, "shim") ? "shim" : NULL;
+	return !strcmp(source, "uprobes") ? "ring-full" : !strcmp(source, "shim") ? "shim-ring-full" : NULL;
 }
 
 /* Of `lost` events in all; those that have a place in their thread did not fit into its ring, which is

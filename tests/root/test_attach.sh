@@ -59,7 +59,7 @@ for threads in 1 2 4; do
 done
 
 # The program ends first; the job ends by itself.
-start end 2 1500
+start end 2 5000
 if attach "$PROGRAM"; then
 	from=$(now_ns)
 	wait "$PROGRAM"
