@@ -361,7 +361,7 @@ $(OMPT_TOOL): tests/tools/ompt_truth.c tests/tools/ompt_next.h
 # What the tests run once more with ASan and UBSan, of a build with SAN=1: the unit tests, and replays of the fuzzers' finds.
 REPLAYS := $(addprefix $(B)/fuzz/replay_,plan find log trace words shim policy api)
 $(REPLAYS:$(B)/fuzz/replay_%=$(B)/tests/fuzz/fuzz_%.o): CPPFLAGS += -DREPLAY
-$(B)/fuzz/replay_shim: $(B)/daemon/graind/shim_rings.o $(B)/daemon/graind/shim_counters.o
+$(B)/fuzz/replay_shim: $(addprefix $(B)/daemon/graind/,shim_rings.o clock_pair.o shim_counters.o)
 POLICY_FUZZED := $(addprefix daemon/graind/,policy_file.o policy_rules.o policy_values.o cgroup_name.o mpi_rank.o deliver_name.o)
 POLICY_FUZZED += daemon/common/read_all.o
 $(B)/fuzz/replay_policy: $(addprefix $(B)/,$(POLICY_FUZZED))
@@ -469,7 +469,7 @@ $$(B)/fuzz/fuzz_$(1): $$(call fuzz_objects,$(1))
 	$$(say) LINK $$@
 	$$(Q)$$(CLANG) -fsanitize=fuzzer,address,undefined -o $$@ $$^ $$(FUZZ_LIBS)
 endef
-$(B)/fuzz/fuzz_shim: $(addprefix $(B)/fuzz/daemon/,graind/shim_rings.o graind/shim_counters.o common/pass_fd.o)
+$(B)/fuzz/fuzz_shim: $(addprefix $(B)/fuzz/daemon/,graind/shim_rings.o graind/clock_pair.o graind/shim_counters.o common/pass_fd.o)
 $(B)/fuzz/fuzz_policy: $(addprefix $(B)/fuzz/,$(POLICY_FUZZED))
 $(B)/fuzz/fuzz_api: $(B)/fuzz/daemon/graind/routes.o
 $(foreach t,log trace words shim policy api,$(eval $(call analysis_fuzz_rules,$(t))))

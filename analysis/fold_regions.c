@@ -5,6 +5,7 @@
  * file the slowest stands at the beginning, the last one at the end, the others in between.
  */
 #include "analysis/fold_regions.h"
+#include "analysis/fold_rounds.h"
 #include "analysis/trace_format.h"
 
 #include <errno.h>
@@ -19,6 +20,12 @@
 /* Of the room: no other takes more. */
 #define SLOWEST_PART 2
 #define OTHER_PART 4
+
+/* Of what settles: so much waits to be sorted (trace_events.h), and twice that is to spare. */
+#define ROUND_PART 4
+
+/* What comes between rounds of words: switches of tasks. */
+#define BETWEEN_ROUNDS 8192u
 
 /* So many that more than one thread began are compared with each other. */
 #define COMPARED 4096u
@@ -44,6 +51,8 @@ struct chosen {
 
 struct fold_regions {
 	struct fold_ring ring;
+	struct fold_rounds rounds;
+	uint64_t settle;
 	const struct trace_content *content;
 	struct budget *budget;
 	int fd;
@@ -75,8 +84,9 @@ int fold_regions__new(const struct fold_regions_opts *opts, struct fold_regions 
 	r->room = opts->max_bytes / sizeof(struct trace_event);
 	r->stride = 1;
 	r->first_ns = UINT64_MAX;
-	error = fold_ring__init(&r->ring, opts->ring ? opts->ring : FOLD_RING_RECORDS,
-				opts->settle ? opts->settle : FOLD_RING_SETTLE, r->budget);
+	r->settle = opts->settle ? opts->settle : FOLD_SETTLE;
+	r->rounds.slack = r->settle / ROUND_PART;
+	error = fold_ring__init(&r->ring, opts->ring ? opts->ring : FOLD_RING_RECORDS, r->budget);
 	if (!error)
 		error = budget__take(r->budget, PENDING * sizeof(*r->pending));
 	if (!error) {
@@ -322,6 +332,13 @@ static bool fits(const struct fold_regions *r, const struct fold_span *span, uns
 	return count > 0;
 }
 
+static void skip(struct fold_regions *r, const struct fold_span *span)
+{
+	if (span->end_ns > r->judged_ns)
+		r->judged_ns = span->end_ns;
+	r->unkept_large += span->begin_ns > r->part_ns;
+}
+
 static int judge(struct fold_regions *r, const struct candidate *candidate)
 {
 	const struct fold_span *span = &candidate->span;
@@ -360,14 +377,20 @@ static int judge(struct fold_regions *r, const struct candidate *candidate)
 	return number % r->stride ? 0 : keep_every(r, span, number);
 }
 
-static int judge_until(struct fold_regions *r, uint64_t position)
+/* Those of which nothing is still to come; `all`: nothing at all is. */
+static int judge_ready(struct fold_regions *r, bool all)
 {
+	uint64_t ready_ns = fold_rounds__ready(&r->rounds, r->ring.next);
 	int error = 0;
 
-	while (!error && r->first_pending < r->next_pending &&
-	       r->pending[r->first_pending % PENDING].span.end <= position) {
-		struct candidate candidate = r->pending[r->first_pending++ % PENDING];
+	while (!error && r->first_pending < r->next_pending) {
+		struct candidate candidate = r->pending[r->first_pending % PENDING];
+		const struct fold_span *span = &candidate.span;
 
+		if (!all && (fold_rounds__known(&r->rounds) ? span->end_ns > ready_ns
+							    : span->end + r->settle > r->ring.next))
+			break;
+		r->first_pending++;
 		error = judge(r, &candidate);
 	}
 	return error;
@@ -396,10 +419,18 @@ static uint64_t position_of(const struct fold_regions *r, const struct trace_rec
 	return r->ring.next - r->content->count + (uint64_t)(rec - r->content->records);
 }
 
+void fold_regions__round(struct fold_regions *r, uint64_t ns)
+{
+	fold_rounds__read(&r->rounds, ns, r->ring.next);
+}
+
 int fold_regions__begin(struct fold_regions *r, const struct trace_record *rec)
 {
+	uint64_t position, first, back;
+
 	if (!r->started)
 		return 0;
+	position = position_of(r, rec);
 	if (rec->thread >= r->open_count) {
 		uint32_t count = r->content->thread_count;
 		struct candidate *grown;
@@ -413,8 +444,11 @@ int fold_regions__begin(struct fold_regions *r, const struct trace_record *rec)
 		r->open = grown;
 		r->open_count = count;
 	}
+	first = fold_rounds__known(&r->rounds) ? fold_rounds__first(&r->rounds, rec->time_ns) : position;
+	back = fold_rounds__known(&r->rounds) ? BETWEEN_ROUNDS : r->settle;
 	r->roots += !r->open[rec->thread].root;
-	r->open[rec->thread] = (struct candidate){.span = {.begin = position_of(r, rec),
+	r->open[rec->thread] = (struct candidate){.span = {.first = first > back ? first - back : 0,
+							   .begin = position,
 							   .begin_ns = rec->time_ns,
 							   .thread = rec->thread},
 						  .root = true};
@@ -424,19 +458,19 @@ int fold_regions__begin(struct fold_regions *r, const struct trace_record *rec)
 int fold_regions__end(struct fold_regions *r, const struct trace_record *rec)
 {
 	struct candidate *open = rec->thread < r->open_count ? &r->open[rec->thread] : NULL;
-	int error = 0;
 
 	if (!r->started || !open || !open->span.begin_ns)
 		return 0;
-	/* Of regions that short more may have ended than wait. */
+	/* Of regions that short more may have ended than wait: of the oldest something may be still to come.
+	 */
 	if (r->next_pending - r->first_pending == PENDING)
-		error = judge_until(r, r->pending[r->first_pending % PENDING].span.end);
+		skip(r, &r->pending[r->first_pending++ % PENDING].span);
 	open->span.end = position_of(r, rec);
 	open->span.end_ns = rec->time_ns;
-	if (!error && open->span.end_ns > open->span.begin_ns)
+	if (open->span.end_ns > open->span.begin_ns)
 		r->pending[r->next_pending++ % PENDING] = *open;
 	open->span.begin_ns = 0;
-	return error;
+	return 0;
 }
 
 void fold_regions__lost(struct fold_regions *r, const struct trace_record *rec)
@@ -454,8 +488,7 @@ void fold_regions__lost(struct fold_regions *r, const struct trace_record *rec)
 
 int fold_regions__folded(struct fold_regions *r)
 {
-	return r->started && r->ring.next > r->ring.settle ? judge_until(r, r->ring.next - r->ring.settle)
-							   : 0;
+	return r->started ? judge_ready(r, false) : 0;
 }
 
 struct line {
@@ -505,7 +538,7 @@ static void write_lines(const struct fold_regions *r, FILE *out)
 
 int fold_regions__finish(struct fold_regions *r, FILE *out)
 {
-	int error = judge_until(r, UINT64_MAX);
+	int error = judge_ready(r, true);
 
 	if (!error && r->slowest.has_next)
 		error = keep_chosen(r, &r->slowest);

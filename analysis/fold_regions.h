@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+#define FOLD_SETTLE (UINT64_C(256) << 10)
 /* Of every so many'th so many are kept at most; from half of that on. */
 #define FOLD_REGIONS_EVERY 16
 
@@ -18,9 +19,14 @@
 enum fold_why { FOLD_WHY_SLOWEST = 1, FOLD_WHY_LAST = 2, FOLD_WHY_EVERY = 4 };
 
 struct fold_regions_opts {
-	int fd;		       /* struct trace_event after each other; the caller's */
-	uint64_t max_bytes;    /* of that file */
-	uint64_t ring, settle; /* records, as fold_ring__init; 0: FOLD_RING_... */
+	int fd;		    /* struct trace_event after each other; the caller's */
+	uint64_t max_bytes; /* of that file */
+	uint64_t ring;	    /* records, a power of two; 0: FOLD_RING_RECORDS */
+	/*
+	 * So many records later come, at most, those that are as early; where words are read, so many later
+	 * than their round. Less than half of `ring`; 0: FOLD_SETTLE.
+	 */
+	uint64_t settle;
 	struct budget *budget;
 };
 
@@ -34,6 +40,11 @@ void fold_regions__free(struct fold_regions *regions); /* accepts NULL */
  * Without this none are.
  */
 void fold_regions__start(struct fold_regions *regions, uint64_t after_ns);
+/*
+ * The words of threads are read that are not later than `ns` (struct trace_words_head); the next records are
+ * of those, and of what waited to be sorted.
+ */
+void fold_regions__round(struct fold_regions *regions, uint64_t ns);
 /* The next records, before they are folded; `content` is there until fold_regions__free. */
 int fold_regions__records(struct fold_regions *regions, const struct trace_content *content);
 /* Of those records: an outermost region begins, or ends; events are missing. */

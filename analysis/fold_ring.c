@@ -14,9 +14,9 @@ static uint64_t bytes_of(const struct fold_ring *ring)
 	return ring->room * sizeof(*ring->records) + ring->room / BLOCK * sizeof(*ring->blocks);
 }
 
-int fold_ring__init(struct fold_ring *ring, uint64_t room, uint64_t settle, struct budget *budget)
+int fold_ring__init(struct fold_ring *ring, uint64_t room, struct budget *budget)
 {
-	*ring = (struct fold_ring){.room = room, .settle = settle, .budget = budget};
+	*ring = (struct fold_ring){.room = room, .budget = budget};
 	if (budget__take(budget, bytes_of(ring))) {
 		ring->room = 0;
 		return -E2BIG;
@@ -54,15 +54,9 @@ int fold_ring__add(struct fold_ring *ring, const struct trace_record *records, s
 	return 0;
 }
 
-/* The first position at which something of the region may stand. */
-static uint64_t first_of(const struct fold_ring *ring, const struct fold_span *span)
-{
-	return span->begin > ring->settle ? span->begin - ring->settle : 0;
-}
-
 bool fold_ring__has(const struct fold_ring *ring, const struct fold_span *span, uint64_t more)
 {
-	return ring->next + more - first_of(ring, span) <= ring->room;
+	return ring->next + more - span->first <= ring->room;
 }
 
 /* A thread that may be a member of the region. */
@@ -161,7 +155,7 @@ int fold_ring__pick(const struct fold_ring *ring, const struct fold_span *span, 
 
 	*out = NULL;
 	*count = 0;
-	for (uint64_t at = first_of(ring, span); at < ring->next && !error; at++) {
+	for (uint64_t at = span->first; at < ring->next && !error; at++) {
 		const struct trace_record *rec = fold_ring__at(ring, at);
 
 		if (at % BLOCK == 0 && !may_be_in(&ring->blocks[(at & (ring->room - 1)) / BLOCK], span)) {

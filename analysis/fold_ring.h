@@ -2,7 +2,7 @@
 /*
  * The latest records that were folded, and what of them belongs to one parallel region. A record's position
  * is how many came before it. Records of one thread are in the order of their times; those of another may
- * come later than records that are younger, at most FOLD_RING_SETTLE later.
+ * come later than records that are younger.
  */
 #ifndef GRAIND_FOLD_RING_H
 #define GRAIND_FOLD_RING_H
@@ -10,10 +10,10 @@
 #include "analysis/resolve.h"
 
 #define FOLD_RING_RECORDS (UINT64_C(1) << 20)
-#define FOLD_RING_SETTLE (UINT64_C(256) << 10)
 
 /* From the record with which an outermost region begins to that with which it ends. */
 struct fold_span {
+	uint64_t first;	     /* position before which there is nothing of the region */
 	uint64_t begin, end; /* positions */
 	uint64_t begin_ns, end_ns;
 	uint32_t thread; /* that encountered it */
@@ -26,13 +26,13 @@ struct fold_ring_block {
 struct fold_ring {
 	struct trace_record *records;
 	struct fold_ring_block *blocks;
-	uint64_t room, settle;
+	uint64_t room;
 	uint64_t next; /* the position of the next record */
 	struct budget *budget;
 };
 
-/* `room`: a power of two, and more than twice what `settle` is. -E2BIG, -ENOMEM. */
-int fold_ring__init(struct fold_ring *ring, uint64_t room, uint64_t settle, struct budget *budget);
+/* `room`: a power of two. -E2BIG, -ENOMEM. */
+int fold_ring__init(struct fold_ring *ring, uint64_t room, struct budget *budget);
 void fold_ring__free(struct fold_ring *ring);
 /* All of them take the places of older ones. More than there is room for at a time is -E2BIG. */
 int fold_ring__add(struct fold_ring *ring, const struct trace_record *records, size_t count);

@@ -112,6 +112,8 @@ int trace_folder__range(struct trace_folder *folder, int fd, uint64_t from, uint
 			rc = 1;
 		}
 		trace_words__forget(&r->words);
+		if (folder->regions && r->words.round_ns)
+			fold_regions__round(folder->regions, r->words.round_ns);
 		if (rc > 0 && fold_settled(folder))
 			return -E2BIG;
 	}

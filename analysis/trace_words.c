@@ -505,6 +505,7 @@ int trace_words__chunk(struct trace_words *w, const char *raw, size_t bytes, cha
 		error = trace_events__thread(w->events, head.tid, &thread);
 	if (error)
 		return error;
+	w->round_ns = head.ns[1];
 	memcpy(w->words, stream->rest, stream->rest_count * sizeof(*w->words));
 	unfold((const unsigned char *)raw + sizeof(head) + head.sites * sizeof(struct trace_word_site),
 	       head.words, w->words + stream->rest_count);

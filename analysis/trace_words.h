@@ -15,8 +15,9 @@ struct trace_words {
 	uint32_t stream_count;
 	struct word_clocks *clocks; /* in the order of time */
 	size_t clock_count, clock_capacity;
-	uint64_t *sites; /* TRACE_WORD_SITES addresses */
-	uint64_t *words; /* of the chunk that is being read */
+	uint64_t round_ns; /* no word in the latest chunk is later */
+	uint64_t *sites;   /* TRACE_WORD_SITES addresses */
+	uint64_t *words;   /* of the chunk that is being read */
 };
 
 void trace_words__begin(struct trace_words *words, struct trace_events *events);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/shim_rings.h"
+#include "daemon/graind/clock_pair.h"
 #include "daemon/graind/shim_counters.h"
 #include "bpf/shim_abi.h"
 #include "daemon/common/pass_fd.h"
@@ -15,10 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
-
 #define THREADS 256
 #define RING_WORDS SHIM_RING_WORDS
 #define BLOCK_WORDS (RING_WORDS / SHIM_BLOCKS)
@@ -27,6 +24,12 @@
 #define MOST_NS_PER_EVENT 100000
 /* One chunk of the trace. */
 #define TAKE_WORDS TRACE_WORDS_MAX
+/*
+ * However much is there, cuts are so small where it can be seen that it comes: who reads the trace sorts
+ * less, and of what is long ago needs to keep less.
+ */
+#define CUT_WORDS (2u * TAKE_WORDS)
+#define CUTS 16
 
 _Static_assert(
 	(int)SHIM_TASK_CREATE == (int)TRACE_TASK_CREATE && (int)SHIM_TASK_BEGIN == (int)TRACE_TASK_BEGIN &&
@@ -84,11 +87,22 @@ _Static_assert(TRACE_WORD_KIND(PROBE_TURN) == SHIM_CHUNK_TURN && TRACE_WORD_TICK
 
 struct ring {
 	uint64_t tail;	 /* words that were taken */
-	uint64_t until;	 /* and will be in this round */
+	uint64_t seen;	 /* and that the latest cut has */
 	uint64_t paced;	 /* words that were taken since the last shim_rings__pace() */
-	bool ended;	 /* its thread has */
 	uint32_t stream; /* of its present thread */
 	uint32_t tid;	 /* as the kernel numbers it here; 0: its thread is not known yet */
+};
+
+/*
+ * How far the rings had been written at one time, so that no word is there without its causes: those of all
+ * threads are converted by the same two readings of the clocks, of which the second is later than any of
+ * them.
+ */
+struct cut {
+	uint64_t ticks[2], ns[2];
+	uint32_t claimed;
+	bool ended[THREADS]; /* the ring's thread has */
+	uint64_t until[THREADS];
 };
 
 /* A thread's numbers. */
@@ -104,89 +118,19 @@ struct shim_rings {
 	uint32_t streams; /* threads so far */
 	uint32_t sites_seen;
 	uint64_t broken;
-	bool use_counter;
 	bool disabled, stopped; /* by us; by the process before */
-	double ticks_per_second;
-	uint64_t ticks, ns;	     /* of both clocks, when they were read last */
+	struct clock_pair clock;
 	struct counter_set counters; /* until they are told */
 	bool lives_apart;	     /* in a PID namespace of its own */
-	bool tasks_listed;	     /* in this round */
+	bool tasks_listed;	     /* since the last call */
 	size_t task_count;
 	struct task tasks[TASKS];
 	struct ring rings[THREADS];
+	struct cut cuts[CUTS]; /* a ring of those that are not taken, the oldest first */
+	uint64_t first_cut, next_cut;
 	uint64_t sites[SHIM_SITES]; /* those that are in the trace */
 	uint64_t words[TAKE_WORDS];
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
-static uint64_t counter(void)
-{
-#if defined(__x86_64__)
-	return __rdtsc();
-#elif defined(__aarch64__)
-	uint64_t ticks;
-
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-	return ticks;
-#else
-	return now_ns();
-#endif
-}
-
-/* Both clocks as of one moment: of several readings the one that took least. */
-static void read_clocks(bool use_counter, uint64_t *ticks, uint64_t *ns)
-{
-	uint64_t least = UINT64_MAX;
-
-	if (!use_counter) {
-		*ticks = *ns = now_ns();
-		return;
-	}
-	for (int i = 0; i < 4; i++) {
-		uint64_t before = counter(), time = now_ns(), took = counter() - before;
-
-		if (took >= least)
-			continue;
-		least = took;
-		*ticks = before + took / 2;
-		*ns = time;
-	}
-}
-
-/* A reading that is later than the last one. */
-static void read_clocks_after(struct shim_rings *rings)
-{
-	uint64_t ticks = rings->ticks, ns = rings->ns;
-
-	while (ticks <= rings->ticks || ns <= rings->ns)
-		read_clocks(rings->use_counter, &ticks, &ns);
-	rings->ticks = ticks;
-	rings->ns = ns;
-}
-
-/* Where the kernel itself goes by the processor's counter, it is the same on all CPUs. */
-static bool counter_is_sound(void)
-{
-	static const char *const sound[] = {"tsc\n", "arch_sys_counter\n"};
-	char name[64] = "";
-	FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
-	bool found = false;
-
-	if (!file)
-		return false;
-	if (fgets(name, sizeof(name), file))
-		for (size_t i = 0; i < sizeof(sound) / sizeof(sound[0]); i++)
-			found |= !strcmp(name, sound[i]);
-	fclose(file);
-	return found;
-}
 
 static struct shim_thread *thread_at(const struct shim_rings *rings, uint32_t number)
 {
@@ -235,22 +179,15 @@ static int hand_over(const struct shim_rings *rings, int memory)
 /* The header, with how fast its clock goes. */
 static void start_clocks(struct shim_rings *rings, const struct shim_rings_opts *opts)
 {
-	const struct timespec while_ticking = {.tv_nsec = 1000000};
-	uint64_t ticks = 0, ns = 0;
-
-	rings->use_counter = counter_is_sound();
-	read_clocks(rings->use_counter, &ticks, &ns);
-	nanosleep(&while_ticking, NULL);
-	read_clocks(rings->use_counter, &rings->ticks, &rings->ns);
-	rings->ticks_per_second = (double)(rings->ticks - ticks) * 1e9 / (double)(rings->ns - ns);
+	clock_pair__start(&rings->clock);
 	*rings->header = (struct shim_header){
 		.magic = SHIM_MAGIC,
 		.version = SHIM_VERSION,
 		.threads = THREADS,
 		.ring_words = RING_WORDS,
-		.clock = rings->use_counter ? SHIM_CLOCK_COUNTER : SHIM_CLOCK_MONOTONIC,
+		.clock = rings->clock.use_counter ? SHIM_CLOCK_COUNTER : SHIM_CLOCK_MONOTONIC,
 		.lossless = opts->lossless,
-		.ticks_per_second = (uint64_t)rings->ticks_per_second,
+		.ticks_per_second = (uint64_t)rings->clock.ticks_per_second,
 		.enabled = opts->pauses ? SHIM_PAUSES : SHIM_RECORDS,
 	};
 }
@@ -449,32 +386,64 @@ static void take_sites(struct shim_rings *rings, struct recorder *recorder)
 	}
 }
 
-/* How far the ring is to be taken in this round. */
-static void look_at_head(struct shim_rings *rings, uint32_t number)
+/* How far the ring is written. */
+static void look_at_head(struct shim_rings *rings, uint32_t number, struct cut *cut)
 {
 	struct shim_thread *thread = thread_at(rings, number);
 	struct ring *ring = &rings->rings[number];
 
 	/* Its state first: what an ended thread has written is all there is. */
-	ring->ended = __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) == SHIM_ENDED;
-	ring->until = __atomic_load_n(&thread->head, __ATOMIC_ACQUIRE);
-	if (ring->until - ring->tail <= RING_WORDS)
+	cut->ended[number] = __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) == SHIM_ENDED;
+	cut->until[number] = __atomic_load_n(&thread->head, __ATOMIC_ACQUIRE);
+	if (cut->until[number] - ring->tail <= RING_WORDS)
 		return;
 	rings->broken += RING_WORDS;
-	ring->tail = ring->until;
+	ring->tail = ring->seen = cut->until[number];
 	__atomic_store_n(&thread->tail, ring->tail, __ATOMIC_RELEASE);
+}
+
+/*
+ * A cut of what there is now, where the cuts before have so many words less and there is room for another
+ * one after it, which is for the next call.
+ */
+static void cut_more(struct shim_rings *rings, uint64_t least)
+{
+	struct cut *cut = &rings->cuts[rings->next_cut % CUTS];
+	uint64_t more = 0;
+
+	if (rings->next_cut - rings->first_cut + (least > 0) >= CUTS)
+		return;
+	cut->claimed = __atomic_load_n(&rings->header->claimed, __ATOMIC_ACQUIRE);
+	cut->claimed = cut->claimed < THREADS ? cut->claimed : THREADS;
+	for (uint32_t i = 0; i < cut->claimed; i++) {
+		look_at_head(rings, i, cut);
+		more += cut->until[i] - rings->rings[i].seen;
+	}
+	if (more < least)
+		return;
+	for (uint32_t i = 0; i < cut->claimed; i++)
+		rings->rings[i].seen = cut->until[i];
+	cut->ticks[0] = rings->clock.ticks;
+	cut->ns[0] = rings->clock.ns;
+	clock_pair__read(&rings->clock);
+	cut->ticks[1] = rings->clock.ticks;
+	cut->ns[1] = rings->clock.ns;
+	rings->next_cut++;
 }
 
 /* At most TAKE_WORDS; the number of words. */
 static size_t take(struct shim_rings *rings, uint32_t number, struct recorder *recorder,
-		   struct trace_words_head *head)
+		   const struct cut *cut)
 {
 	struct shim_thread *thread = thread_at(rings, number);
 	struct ring *ring = &rings->rings[number];
 	const uint64_t *words = ring_at(rings, number);
-	size_t count = ring->until - ring->tail;
+	struct trace_words_head head = {.ticks = {cut->ticks[0], cut->ticks[1]},
+					.ns = {cut->ns[0], cut->ns[1]}};
+	size_t count = cut->until[number] - ring->tail;
 
-	if (!count)
+	/* What was broken since has gone beyond it. */
+	if (!count || count > RING_WORDS)
 		return 0;
 	if (!ring->tid) {
 		ring->tid = find_tid(rings, __atomic_load_n(&thread->tid, __ATOMIC_RELAXED));
@@ -490,33 +459,51 @@ static size_t take(struct shim_rings *rings, uint32_t number, struct recorder *r
 	ring->tail += count;
 	ring->paced += count;
 	__atomic_store_n(&thread->tail, ring->tail, __ATOMIC_RELEASE);
-	head->stream = ring->stream;
-	head->tid = ring->tid;
-	head->words = (uint32_t)count;
-	recorder__words(recorder, head, rings->words);
+	head.stream = ring->stream;
+	head.tid = ring->tid;
+	head.words = (uint32_t)count;
+	recorder__words(recorder, &head, rings->words);
 	return count;
+}
+
+/* Its thread has ended, and all that it wrote is taken: another one may have it. */
+static void give_back(struct shim_rings *rings, uint32_t number)
+{
+	for (uint64_t i = rings->first_cut; i < rings->next_cut; i++)
+		rings->cuts[i % CUTS].ended[number] = false;
+	rings->rings[number].tid = 0;
+	__atomic_store_n(&thread_at(rings, number)->state, SHIM_FREE, __ATOMIC_RELEASE);
+}
+
+static void take_cut(struct shim_rings *rings, struct recorder *recorder, struct cut *cut)
+{
+	size_t taken;
+
+	do {
+		taken = 0;
+		for (uint32_t i = 0; i < cut->claimed; i++) {
+			size_t count = take(rings, i, recorder, cut);
+
+			if (count)
+				cut_more(rings, CUT_WORDS);
+			taken += count;
+		}
+	} while (taken);
+	for (uint32_t i = 0; i < cut->claimed; i++)
+		if (cut->ended[i])
+			give_back(rings, i);
 }
 
 long shim_rings__drain(struct shim_rings *rings, struct recorder *recorder)
 {
-	uint32_t claimed = __atomic_load_n(&rings->header->claimed, __ATOMIC_ACQUIRE);
-	struct trace_words_head head = {.ticks[0] = rings->ticks, .ns[0] = rings->ns};
-	uint64_t fullest = 0;
+	uint64_t fullest = 0, until;
 
 	__atomic_fetch_add(&rings->header->beat, 1, __ATOMIC_RELAXED);
-	claimed = claimed < THREADS ? claimed : THREADS;
-	for (uint32_t i = 0; i < claimed; i++) {
-		look_at_head(rings, i);
-		if (rings->rings[i].until - rings->rings[i].tail > fullest)
-			fullest = rings->rings[i].until - rings->rings[i].tail;
-	}
-	/*
-	 * No word that is taken now is later than this: all threads' words of a time are converted by the
-	 * same two readings, so that a cause stays before its effect.
-	 */
-	read_clocks_after(rings);
-	head.ticks[1] = rings->ticks;
-	head.ns[1] = rings->ns;
+	cut_more(rings, 0);
+	until = rings->next_cut;
+	for (uint32_t i = 0; i < THREADS; i++)
+		if (rings->rings[i].seen - rings->rings[i].tail > fullest)
+			fullest = rings->rings[i].seen - rings->rings[i].tail;
 	if (fullest && rings->counters.counter_count) {
 		shim_counters__answer(rings->header, &rings->counters);
 		recorder__counters(recorder, &rings->counters);
@@ -525,14 +512,8 @@ long shim_rings__drain(struct shim_rings *rings, struct recorder *recorder)
 	/* What words name was in the table before they were in the ring. */
 	take_sites(rings, recorder);
 	rings->tasks_listed = false;
-	for (uint32_t i = 0; i < claimed; i++) {
-		while (take(rings, i, recorder, &head) > 0)
-			;
-		if (!rings->rings[i].ended)
-			continue;
-		rings->rings[i].tid = 0;
-		__atomic_store_n(&thread_at(rings, i)->state, SHIM_FREE, __ATOMIC_RELEASE);
-	}
+	for (; rings->first_cut < until; rings->first_cut++)
+		take_cut(rings, recorder, &rings->cuts[rings->first_cut % CUTS]);
 	return rings->disabled ? 0 : (long)fullest;
 }
 
@@ -567,7 +548,7 @@ void shim_rings__counts(const struct shim_rings *rings, struct inside_counts *ou
 double shim_rings__ns_per_event(const struct shim_rings *rings)
 {
 	double ns = (double)__atomic_load_n(&rings->header->event_ticks, __ATOMIC_RELAXED) / 1024 * 1e9 /
-		    rings->ticks_per_second;
+		    rings->clock.ticks_per_second;
 
 	return ns < MOST_NS_PER_EVENT ? ns : 0;
 }
