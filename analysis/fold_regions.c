@@ -24,8 +24,8 @@
 /* Of what settles: so much waits to be sorted (trace_events.h), and twice that is to spare. */
 #define ROUND_PART 4
 
-/* What comes between rounds of words: switches of tasks. */
-#define BETWEEN_ROUNDS 8192u
+/* And so much comes between rounds of words: switches of tasks. */
+#define BETWEEN_PART 32
 
 /* So many that more than one thread began are compared with each other. */
 #define COMPARED 4096u
@@ -59,6 +59,8 @@ struct fold_regions {
 	uint64_t room; /* events */
 	bool started;
 	uint64_t first_ns, part_ns; /* of what came before it started */
+	uint64_t whole_ns; /* all up to then did: what is later and not later than part_ns is the edge */
+	bool edge_open;
 	struct candidate *open;	    /* by thread; begin_ns 0: none is */
 	uint32_t open_count, roots; /* roots: threads that begin outermost regions */
 	struct candidate *pending;  /* a ring of PENDING, in the order of their ends */
@@ -69,7 +71,7 @@ struct fold_regions {
 	struct kept every[FOLD_REGIONS_EVERY];
 	size_t every_count;
 	uint64_t stride, number;
-	uint64_t unkept_large, unkept_overlapping, unkept_lost, unkept_room;
+	uint64_t unkept_large, unkept_overlapping, unkept_lost, unkept_room, unkept_edge;
 };
 
 int fold_regions__new(const struct fold_regions_opts *opts, struct fold_regions **out)
@@ -86,6 +88,7 @@ int fold_regions__new(const struct fold_regions_opts *opts, struct fold_regions 
 	r->first_ns = UINT64_MAX;
 	r->settle = opts->settle ? opts->settle : FOLD_SETTLE;
 	r->rounds.slack = r->settle / ROUND_PART;
+	r->rounds.least = (opts->ring ? opts->ring : FOLD_RING_RECORDS) / (FOLD_ROUNDS / 2);
 	error = fold_ring__init(&r->ring, opts->ring ? opts->ring : FOLD_RING_RECORDS, r->budget);
 	if (!error)
 		error = budget__take(r->budget, PENDING * sizeof(*r->pending));
@@ -119,6 +122,10 @@ void fold_regions__start(struct fold_regions *r, uint64_t after_ns)
 	r->started = true;
 	if (after_ns > r->part_ns)
 		r->part_ns = after_ns;
+	r->whole_ns = r->part_ns;
+	r->edge_open = fold_rounds__known(&r->rounds);
+	if (r->edge_open)
+		r->whole_ns = fold_rounds__until(&r->rounds, false);
 }
 
 static int write_all(int fd, uint64_t offset, const void *bytes, size_t size)
@@ -347,8 +354,10 @@ static int judge(struct fold_regions *r, const struct candidate *candidate)
 
 	if (span->end_ns > r->judged_ns)
 		r->judged_ns = span->end_ns;
-	if (span->begin_ns <= r->part_ns)
+	if (span->begin_ns <= r->part_ns) {
+		r->unkept_edge += span->begin_ns > r->whole_ns;
 		return 0;
+	}
 	if (candidate->spoiled || (r->lost_ns >= span->begin_ns && r->lost_ns <= span->end_ns)) {
 		r->unkept_lost++;
 		return 0;
@@ -391,7 +400,8 @@ static int judge_ready(struct fold_regions *r, bool all)
 							    : span->end + r->settle > r->ring.next))
 			break;
 		r->first_pending++;
-		error = judge(r, &candidate);
+		if (r->started)
+			error = judge(r, &candidate);
 	}
 	return error;
 }
@@ -414,13 +424,18 @@ int fold_regions__records(struct fold_regions *r, const struct trace_content *co
 	return error ? error : fold_ring__add(&r->ring, content->records, content->count);
 }
 
+/* 0: it came before there was a ring. */
 static uint64_t position_of(const struct fold_regions *r, const struct trace_record *rec)
 {
-	return r->ring.next - r->content->count + (uint64_t)(rec - r->content->records);
+	return !r->started ? 0 : r->ring.next - r->content->count + (uint64_t)(rec - r->content->records);
 }
 
 void fold_regions__round(struct fold_regions *r, uint64_t ns)
 {
+	/* It is another round: the one before was whole when the first part ended. */
+	if (r->edge_open && r->started && ns > r->rounds.last_ns)
+		r->whole_ns = fold_rounds__until(&r->rounds, true);
+	r->edge_open = false;
 	fold_rounds__read(&r->rounds, ns, r->ring.next);
 }
 
@@ -428,8 +443,6 @@ int fold_regions__begin(struct fold_regions *r, const struct trace_record *rec)
 {
 	uint64_t position, first, back;
 
-	if (!r->started)
-		return 0;
 	position = position_of(r, rec);
 	if (rec->thread >= r->open_count) {
 		uint32_t count = r->content->thread_count;
@@ -445,7 +458,7 @@ int fold_regions__begin(struct fold_regions *r, const struct trace_record *rec)
 		r->open_count = count;
 	}
 	first = fold_rounds__known(&r->rounds) ? fold_rounds__first(&r->rounds, rec->time_ns) : position;
-	back = fold_rounds__known(&r->rounds) ? BETWEEN_ROUNDS : r->settle;
+	back = fold_rounds__known(&r->rounds) ? r->settle / BETWEEN_PART : r->settle;
 	r->roots += !r->open[rec->thread].root;
 	r->open[rec->thread] = (struct candidate){.span = {.first = first > back ? first - back : 0,
 							   .begin = position,
@@ -459,7 +472,7 @@ int fold_regions__end(struct fold_regions *r, const struct trace_record *rec)
 {
 	struct candidate *open = rec->thread < r->open_count ? &r->open[rec->thread] : NULL;
 
-	if (!r->started || !open || !open->span.begin_ns)
+	if (!open || !open->span.begin_ns)
 		return 0;
 	/* Of regions that short more may have ended than wait: of the oldest something may be still to come.
 	 */
@@ -488,7 +501,7 @@ void fold_regions__lost(struct fold_regions *r, const struct trace_record *rec)
 
 int fold_regions__folded(struct fold_regions *r)
 {
-	return r->started ? judge_ready(r, false) : 0;
+	return judge_ready(r, false);
 }
 
 struct line {
@@ -523,11 +536,12 @@ static void write_lines(const struct fold_regions *r, FILE *out)
 		add_line(lines, &count, &r->last.kept, FOLD_WHY_LAST);
 	fprintf(out,
 		"@folded regions_seen=%" PRIu64 " unkept_large=%" PRIu64 " unkept_overlapping=%" PRIu64
-		" unkept_lost=%" PRIu64 " unkept_room=%" PRIu64 "\n",
-		r->number, r->unkept_large, r->unkept_overlapping, r->unkept_lost, r->unkept_room);
-	if (count)
+		" unkept_lost=%" PRIu64 " unkept_room=%" PRIu64 " unkept_edge=%" PRIu64 "\n",
+		r->number, r->unkept_large, r->unkept_overlapping, r->unkept_lost, r->unkept_room,
+		r->unkept_edge);
+	if (count || r->whole_ns < r->part_ns)
 		fprintf(out, "@folded-part begin_ns=%" PRIu64 " end_ns=%" PRIu64 " every=%" PRIu64 "\n",
-			r->first_ns < r->part_ns ? r->first_ns : r->part_ns, r->part_ns, r->stride);
+			r->first_ns < r->whole_ns ? r->first_ns : r->whole_ns, r->whole_ns, r->stride);
 	for (size_t i = 0; i < count; i++)
 		fprintf(out,
 			"@folded-region begin_ns=%" PRIu64 " end_ns=%" PRIu64 " first=%" PRIu64
@@ -538,8 +552,12 @@ static void write_lines(const struct fold_regions *r, FILE *out)
 
 int fold_regions__finish(struct fold_regions *r, FILE *out)
 {
-	int error = judge_ready(r, true);
+	int error;
 
+	/* No word came after the first part. */
+	if (r->edge_open)
+		r->whole_ns = r->part_ns;
+	error = judge_ready(r, true);
 	if (!error && r->slowest.has_next)
 		error = keep_chosen(r, &r->slowest);
 	if (!error && r->last.has_next)

@@ -15,9 +15,10 @@ void fold_rounds__read(struct fold_rounds *r, uint64_t ns, uint64_t position)
 		r->coming_ns = r->before_ns;
 		r->coming_at = position;
 	}
+	r->older_ns = r->before_ns;
 	r->before_ns = r->last_ns;
 	r->last_ns = ns;
-	if (latest && position - latest->at < FOLD_ROUND_RECORDS)
+	if (latest && position - latest->at < r->least)
 		latest->ns = ns;
 	else
 		r->list[r->count++ % FOLD_ROUNDS] = (struct fold_round){.ns = ns, .at = position};

@@ -12,14 +12,13 @@
 #include <stdint.h>
 
 #define FOLD_ROUNDS 256u
-/* Rounds of fewer records are one with those that follow. */
-#define FOLD_ROUND_RECORDS UINT64_C(8192)
 
 struct fold_rounds {
+	uint64_t least; /* rounds of fewer records are one with those that follow */
 	uint64_t slack; /* so many records later than what they came with come those that waited to be sorted
 			 */
-	uint64_t last_ns, before_ns; /* of the round that is being read, and of the one before */
-	uint64_t ready_ns;	     /* all up to then has come */
+	uint64_t last_ns, before_ns, older_ns; /* of the round that is being read, and of those before */
+	uint64_t ready_ns;		       /* all up to then has come */
 	uint64_t coming_ns, coming_at;
 	struct fold_round {
 		uint64_t ns; /* none of its records is later */
@@ -30,6 +29,14 @@ struct fold_rounds {
 
 /* Words are read that are not later than `ns`; the next record has that position. */
 void fold_rounds__read(struct fold_rounds *rounds, uint64_t ns, uint64_t position);
+/*
+ * Up to which time the rounds so far have everything: `whole`, with all of the latest, or of that perhaps a
+ * part.
+ */
+static inline uint64_t fold_rounds__until(const struct fold_rounds *rounds, bool whole)
+{
+	return whole ? rounds->before_ns : rounds->older_ns;
+}
 /* Whether there are any: other events come in the order of time, but for a part of the ring. */
 static inline bool fold_rounds__known(const struct fold_rounds *rounds)
 {

@@ -149,6 +149,7 @@ static int totals_line(struct folded *folded, const char *cursor, const char *en
 		{"unkept_overlapping", &folded->unkept_overlapping},
 		{"unkept_lost", &folded->unkept_lost},
 		{"unkept_room", &folded->unkept_room},
+		{"unkept_edge", &folded->unkept_edge},
 	};
 	struct field f;
 

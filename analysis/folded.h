@@ -19,8 +19,8 @@ struct folded {
 	uint64_t damaged;    /* chunks that were no events */
 	uint64_t graph_lost; /* events of threads that are missing in the part that is a graph */
 	char *why;	     /* the statistics end early for that reason; NULL */
-	uint64_t regions_seen, unkept_large, unkept_overlapping, unkept_lost,
-		unkept_room; /* after the part */
+	uint64_t regions_seen, unkept_large, unkept_overlapping, unkept_lost, unkept_room,
+		unkept_edge; /* after the part */
 	char *unkept_why;    /* no regions of it are kept for that reason; NULL */
 	struct folded_row *rows;
 	size_t count;

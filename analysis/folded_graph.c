@@ -90,6 +90,7 @@ void folded__apply(struct grain_graph *g)
 	coverage->unkept_overlapping = folded->unkept_overlapping;
 	coverage->unkept_lost = folded->unkept_lost;
 	coverage->unkept_room = folded->unkept_room;
+	coverage->unkept_edge = folded->unkept_edge;
 	coverage->unkept_why = folded->unkept_why ? folded->unkept_why : "";
 	g->totals.tasks = t->tasks;
 	g->totals.chunks = t->chunks;

@@ -418,7 +418,8 @@ struct grain_coverage {
 	uint64_t first_ns;
 	size_t kept_regions;
 	uint64_t regions_seen; /* outermost ones after the first part, of which they were chosen */
-	uint64_t unkept_large, unkept_overlapping, unkept_lost, unkept_room; /* that could not be, and why */
+	uint64_t unkept_large, unkept_overlapping, unkept_lost, unkept_room,
+		unkept_edge;	/* that could not be, and why */
 	const char *unkept_why; /* none could be kept for that reason, or "" */
 };
 const struct grain_coverage *grain_graph__coverage(const struct grain_graph *graph);

@@ -44,6 +44,7 @@ static void write_not_kept(struct json_out *o, const struct grain_coverage *c)
 	key_uint(o, "overlapping", c->unkept_overlapping);
 	key_uint(o, "lost_events", c->unkept_lost);
 	key_uint(o, "no_room", c->unkept_room);
+	key_uint(o, "edge", c->unkept_edge);
 	json_out__close(o, '}');
 	key_string(o, "not_kept_why", c->unkept_why[0] ? c->unkept_why : NULL);
 }

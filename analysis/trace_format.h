@@ -28,7 +28,7 @@
  *     @folded events=N lost=N tasks=N chunks=N work_ns=N first_ns=N last_ns=N ... why=TEXT
  *              of the whole run, where the file has only events of a part; why: not of the whole run, for
  *              that reason
- *     @folded regions_seen=N unkept_large=N unkept_overlapping=N unkept_lost=N unkept_room=N unkept_why=TEXT
+ *     @folded regions_seen=N unkept_large=N unkept_overlapping=N unkept_lost=N unkept_room=N unkept_edge=N unkept_why=TEXT
  *              of how many regions after the first part some were chosen, and of how many none could be:
  *              of too many events, at the same time as others, with losses, too large for the room; why none
  *     @folded-row site=0x.. ident=0x.. kind=task|taskloop|loop|sections instances=N leaves=N undeferred=N

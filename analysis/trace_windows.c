@@ -32,6 +32,24 @@ static int stand_in(struct trace_content *c, uint32_t *now, uint32_t thread, uin
 	return error;
 }
 
+/*
+ * What came after its end did so only for some threads: those that graind read first. That is after all
+ * else where no region is kept, else before the first of them.
+ */
+static void end_first_part(struct trace_content *c, const struct event_stream *stream)
+{
+	const struct event_window *first = stream->windows;
+	size_t kept = 0;
+
+	if (!stream->window_count || !(first->kept & EVENT_KEPT_FIRST))
+		return;
+	for (size_t i = 0; i < c->count; i++)
+		if (c->records[i].time_ns <= first->end_ns ||
+		    (stream->window_count > 1 && c->records[i].time_ns >= first[1].begin_ns))
+			c->records[kept++] = c->records[i];
+	c->count = kept;
+}
+
 int trace_windows__split(struct trace_content *content, const struct event_stream *stream,
 			 struct budget *budget)
 {
@@ -39,6 +57,7 @@ int trace_windows__split(struct trace_content *content, const struct event_strea
 	uint32_t *now = NULL;
 	int error = 0;
 
+	end_first_part(content, stream);
 	if (stream->window_count < 2)
 		return 0;
 	error = budget__take(budget, threads * sizeof(*now));

@@ -14,7 +14,8 @@ static void not_considered(const struct grain_coverage *c, struct format_text *t
 	} causes[] = {{c->unkept_large, "have too many events"},
 		      {c->unkept_overlapping, "ran beside others"},
 		      {c->unkept_lost, "lost events"},
-		      {c->unkept_room, "were larger than the room for them"}};
+		      {c->unkept_room, "were larger than the room for them"},
+		      {c->unkept_edge, "were there when the first part ended"}};
 	const char *before = "; of the regions after the first part could not be kept: ";
 
 	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++) {

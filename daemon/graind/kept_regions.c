@@ -138,7 +138,7 @@ int kept_regions__append(const struct kept_regions *regions, int fd, uint64_t ma
 	bool whole = false;
 	int error = 0;
 
-	if (!regions->count)
+	if (!regions->end_ns)
 		return 0;
 	events = calloc(BATCH, sizeof(*events));
 	if (!events)

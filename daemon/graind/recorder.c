@@ -337,6 +337,7 @@ void recorder__words(struct recorder *recorder, const struct trace_words_head *h
 	struct ring_counts *counts = &recorder->ring.counts;
 	struct trace_words_head whole = *head;
 
+	spool__round(recorder->spool, head->ns[1]);
 	whole.sites = recorder->word_site_count;
 	keep_error(recorder,
 		   trace_writer__words(spool__writer(recorder->spool), &whole, recorder->word_sites, words));

@@ -30,7 +30,9 @@ struct spool {
 	uid_t uid;
 	gid_t gid;
 	uint64_t max_bytes, told, trace_end;
-	int kept; /* the file of regions that the worker keeps; -1 */
+	uint64_t round_ns; /* of the words that were written last */
+	bool amid;	   /* of a round, of which there is a part already */
+	int kept;	   /* the file of regions that the worker keeps; -1 */
 	bool parted;
 	int error;
 };
@@ -115,6 +117,8 @@ static bool is_full(const struct spool *spool)
 	struct trace_writer_stats stats;
 
 	trace_writer__stats(spool->trace, &stats);
+	if (spool->amid)
+		return stats.bytes >= spool->max_bytes / 2 + spool->max_bytes / 32;
 	return stats.bytes >= spool->max_bytes / 2 || stats.events >= GRAPH_EVENTS;
 }
 
@@ -169,6 +173,12 @@ static void wait_for_room(struct spool *spool)
 
 	while (feed__backlog(spool->feed) > room && !feed__failed(spool->feed))
 		nanosleep(&nap, NULL);
+}
+
+void spool__round(struct spool *spool, uint64_t ns)
+{
+	spool->amid = ns == spool->round_ns;
+	spool->round_ns = ns;
 }
 
 struct trace_writer *spool__writer(struct spool *spool)

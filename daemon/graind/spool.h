@@ -20,6 +20,11 @@ struct spool;
 /* `dirfd` and `trace` stay the caller's, and are there for as long as the spool. */
 int spool__new(int dirfd, const char *name, uid_t uid, gid_t gid, uint64_t max_bytes,
 	       struct trace_writer *trace, struct spool **out);
+/*
+ * What follows are words of the threads that were looked at together when the clock showed that: where they
+ * can the trace's events end before such a round, so that there is no effect without its cause.
+ */
+void spool__round(struct spool *spool, uint64_t ns);
 /* Where the next events go. Waits, where the worker is behind and the ceiling reached. */
 struct trace_writer *spool__writer(struct spool *spool);
 /* What was written can be read. */

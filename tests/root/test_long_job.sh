@@ -115,9 +115,13 @@ assert c["graph_wall_ns"] == c["graph_first_ns"] + sum(k["wall_ns"] for k in kep
 assert 4 <= len(kept) <= 18 and c["regions_after_first"] > 20 * len(kept), c
 # Where graind did not run for long enough, more was read at a time than is looked at.
 n = c["regions_not_considered"]
-large = n.pop("large")
-assert not any(n.values()) and large < c["regions_after_first"] / (2 if said["stopped"] else 4), (large, n)
-assert c["graph_regions"] - len(kept) + c["regions_after_first"] + large == said["rounds"], (c["graph_regions"], len(kept), c)
+large, edge = n.pop("large"), n.pop("edge")
+assert not any(n.values()) and large + edge < c["regions_after_first"] / (2 if said["stopped"] else 4), (large, edge, n)
+first = [r for r in s["regions"] if r["start_ns"] <= s["start_ns"] + c["graph_first_ns"]]
+assert len(first) == c["graph_regions"] - len(kept) and len(first) + c["regions_after_first"] + large + edge == said["rounds"], (len(first), len(kept), c)
+# The first part ends at the same time for all threads, in one region at most.
+odd = [r for r in first if r["threads"] != 2 or r["tasks"] != said["tasks_per_round"]]
+assert len(odd) <= 1 and all(r["incomplete"] for r in odd), odd
 slow = [k for k in kept if k["slowest"]]
 last = [k for k in kept if k["last"]]
 every = {k["every"] for k in kept if k["every"]}

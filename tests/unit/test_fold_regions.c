@@ -25,6 +25,12 @@ struct run {
 	struct trace_record records[BATCH];
 	struct trace_record late[SETTLE]; /* of the worker, until there are so many */
 	size_t late_count, delay;
+	struct trace_record held[2][RING]; /* of a round, by thread, until there are so many in all */
+	size_t held_count[2], round, rounds;
+	uint64_t round_ns[200]; /* the latest record of each */
+	size_t start_at;	/* the first part ends in this round, with one thread's records */
+	bool start_whole;	/* or with those of all */
+	uint64_t part_ns;	/* the latest record of it */
 	uint64_t sites[2];
 	uint32_t threads[4];
 	struct budget budget;
@@ -57,6 +63,29 @@ static void put_late(struct run *run)
 	run->late_count = 0;
 }
 
+static void end_first_part(struct run *run, bool whole)
+{
+	if (run->start_at != run->rounds || run->start_whole != whole)
+		return;
+	flush(run);
+	run->part_ns = run->now;
+	fold_regions__start(run->regions, run->part_ns);
+}
+
+/* One thread after the other, as they are read from rings that were looked at together. */
+static void put_round(struct run *run)
+{
+	run->round_ns[run->rounds++] = run->now;
+	for (size_t t = 0; t < 2; t++) {
+		flush(run);
+		fold_regions__round(run->regions, run->now);
+		for (size_t i = 0; i < run->held_count[t]; i++)
+			put_now(run, run->held[t][i]);
+		run->held_count[t] = 0;
+		end_first_part(run, t);
+	}
+}
+
 /* 10 ns after the record before. */
 static void put(struct run *run, uint32_t thread, enum trace_kind kind, uint64_t key, uint64_t frame,
 		uint32_t arg)
@@ -69,6 +98,12 @@ static void put(struct run *run, uint32_t thread, enum trace_kind kind, uint64_t
 				   .arg = arg,
 				   .kind = (uint8_t)kind};
 
+	if (run->round) {
+		run->held[thread][run->held_count[thread]++] = rec;
+		if (run->held_count[0] + run->held_count[1] == run->round)
+			put_round(run);
+		return;
+	}
 	if (thread == 1 && run->delay) {
 		run->late[run->late_count++] = rec;
 		if (run->late_count == run->delay)
@@ -132,6 +167,8 @@ static void finish(struct run *run)
 	FILE *out = open_memstream(&run->lines, &run->size);
 
 	put_late(run);
+	if (run->held_count[0] + run->held_count[1])
+		put_round(run);
 	flush(run);
 	fold__finish(run->fold);
 	if (!out || fold__regions_error(run->fold) || fold_regions__finish(run->regions, out))
@@ -238,6 +275,59 @@ static void selection(size_t delay, const char *how)
 	CHECK(every == 64 && evenly == 16, "and each 64th of the thousand, %s", how);
 	CHECK(count > 16 && whole == count, "each of them whole: %zu of %zu, %s", whole, count, how);
 	CHECK(fits_file(&run, room), "in no more than the room, %s", how);
+	end(&run);
+}
+
+/* Words come in rounds, larger than what settles, each thread's after those of another one. */
+static void rounds(size_t size, bool remembered)
+{
+	const uint64_t room = UINT64_C(1) << 20;
+	struct kept kept[32];
+	size_t count, whole = 0;
+	static struct run run;
+
+	start(&run, room, true);
+	run.round = size;
+	for (unsigned i = 0; i < 1000; i++)
+		region(&run, 10, i == 700 ? 500 : 0);
+	finish(&run);
+	count = read_kept(&run, kept, COUNT(kept));
+	for (size_t i = 0; i < count; i++)
+		whole += is_whole(&run, &kept[i], 10);
+	CHECK(count >= 8 && whole == count, "of rounds of %zu records regions are kept whole: %zu of %zu",
+	      size, whole, count);
+	CHECK((value(run.lines, " unkept_large=") == 0) == remembered &&
+		      value(run.lines, " regions_seen=") + value(run.lines, " unkept_large=") == 1000,
+	      "%s", remembered ? "as long as they are remembered any can be" : "others are counted");
+	end(&run);
+}
+
+/* The first part ends where all threads' records are there. */
+static void edge(bool whole)
+{
+	uint64_t begins[1000], until, edge = 0, after = 0;
+	static struct run run;
+
+	start(&run, UINT64_C(1) << 20, false);
+	run.round = 1500;
+	run.start_at = 8;
+	run.start_whole = whole;
+	for (unsigned i = 0; i < COUNT(begins); i++) {
+		region(&run, 10, 0);
+		begins[i] = run.begin_ns;
+	}
+	finish(&run);
+	/* What is not in a round is later than the one before it; of rounds[7] there may be a part. */
+	until = run.round_ns[whole ? 6 : 5];
+	for (unsigned i = 0; i < COUNT(begins); i++) {
+		edge += begins[i] > until && begins[i] <= run.part_ns;
+		after += begins[i] > run.part_ns;
+	}
+	CHECK(value(run.lines, "@folded-part begin_ns=") == 1010 && value(run.lines, " end_ns=") == until,
+	      "the first part that ends %s a round has all up to a round before", whole ? "with" : "in");
+	CHECK(edge > 20 && value(run.lines, " unkept_edge=") == edge &&
+		      value(run.lines, " regions_seen=") == after,
+	      "%" PRIu64 " regions at its edge are counted, %" PRIu64 " come after it", edge, after);
 	end(&run);
 }
 
@@ -453,6 +543,10 @@ int main(void)
 {
 	selection(0, "in order");
 	selection(SETTLE / 4, "with a thread that is read late");
+	rounds(1500, true);
+	rounds(4000, false);
+	edge(true);
+	edge(false);
 	first_part();
 	too_long();
 	room_full();
