@@ -94,9 +94,9 @@ struct ring {
 };
 
 /*
- * How far the rings had been written at one time, so that no word is there without its causes: those of all
- * threads are converted by the same two readings of the clocks, of which the second is later than any of
- * them.
+ * How far all rings had been written when they were looked at. Words of all threads are converted by the same
+ * two readings of the clocks, so that a cause stays before its effect: one from before they were looked at,
+ * when what came until then is in this cut or in an older one, and one from after that.
  */
 struct cut {
 	uint64_t ticks[2], ns[2];

@@ -21,8 +21,8 @@ struct spool;
 int spool__new(int dirfd, const char *name, uid_t uid, gid_t gid, uint64_t max_bytes,
 	       struct trace_writer *trace, struct spool **out);
 /*
- * What follows are words of the threads that were looked at together when the clock showed that: where they
- * can the trace's events end before such a round, so that there is no effect without its cause.
+ * What follows are words of a round, which ends at that time (struct trace_words_head). The trace's events
+ * end between two rounds, unless one is very large: less of what they have is then of some threads only.
  */
 void spool__round(struct spool *spool, uint64_t ns);
 /* Where the next events go. Waits, where the worker is behind and the ceiling reached. */
