@@ -28,9 +28,11 @@
  *     @folded events=N lost=N tasks=N chunks=N work_ns=N first_ns=N last_ns=N ... why=TEXT
  *              of the whole run, where the file has only events of a part; why: not of the whole run, for
  *              that reason
- *     @folded regions_seen=N unkept_large=N unkept_overlapping=N unkept_lost=N unkept_room=N unkept_edge=N unkept_why=TEXT
- *              of how many regions after the first part some were chosen, and of how many none could be:
- *              of too many events, at the same time as others, with losses, too large for the room; why none
+ *     @folded regions_seen=N unkept_large=N unkept_overlapping=N unkept_lost=N unkept_room=N unkept_edge=N
+ *             unkept_why=TEXT
+ *              of how many regions after the first part some were chosen, and of how many none could be: of
+ *              too many events, at the same time as others, with losses, too large for the room, there when
+ *              the first part ended; why none
  *     @folded-row site=0x.. ident=0x.. kind=task|taskloop|loop|sections instances=N leaves=N undeferred=N
  *              incomplete=N exec=COUNT,SUM,MIN,MAX,SQUARES,SQUARES create=.. wait=.. buckets=B:COUNT,...
  *              of one call site; SQUARES: upper and lower 64 bits of the sum of squares; bucket B: of
