@@ -403,7 +403,7 @@ check check-full:
 	@tests/run.sh $(B)
 
 check-shim-cycles: test-programs
-	@tests/root/test_shim_cycles.sh $(B) 500 $(WITH)
+	@bash tests/root/test_shim_cycles.sh $(B) 500 $(WITH)
 ifdef WITH
 	@bash tests/root/test_shim_matrix_attached.sh $(B) $(WITH)
 endif
@@ -421,13 +421,13 @@ endif
 # graind killed 200 times, a thousand processes, 200 at once.
 check-faults: export FULL := 1
 check-faults: test-programs
-	@tests/root/test_faults.sh $(B)
+	@bash tests/root/test_faults.sh $(B)
 
 check-soak: test-programs
-	@tests/root/test_soak.sh $(B) 1200
+	@bash tests/root/test_soak.sh $(B) 1200
 
 check-long: test-programs
-	@tests/root/test_long_job.sh $(B) 100000000
+	@bash tests/root/test_long_job.sh $(B) 100000000
 
 bench:
 	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)

@@ -40,6 +40,10 @@ grep '^tests/omp/.*\.c$' "$T/c" | xargs -P "$(nproc)" -n 4 clang $flags -Wno-sha
 none "warnings of clang, observed programs" "$T/out"
 while read -r f; do bash -n "$f" 2>&1; done <"$T/sh" >"$T/out"
 none "shell syntax" "$T/out"
+sed -n 's/^	@\(tests\/[^ ]*\).*/\1/p' Makefile | while read -r f; do
+	[ -x "$f" ] || echo "Makefile runs $f, which is not executable"
+done >"$T/out"
+none "scripts that the Makefile runs" "$T/out"
 grep '\.py$' "$T/files" | while read -r f; do
 	python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$f" 2>&1
 done >"$T/out"
