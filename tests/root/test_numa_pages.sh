@@ -78,7 +78,7 @@ for _ in $(seq $((100 * slow))); do
 	sleep 0.$slow
 done
 "$GRAINCTL" attach "$pid" --duration $slow >"$T/attached" 2>"$T/err"
-if grep -q 'needs CAP_SYS_ADMIN on this kernel' "$T/err"; then
+if grep -q 'CAP_SYS_ADMIN on this kernel' "$T/err"; then
 	multi=$("$GRAINCTL" doctor --json 2>/dev/null | json '[c["result"] for c in d["checks"] if c["name"] == "uprobe_multi"][0]')
 	[ "${GRAIND_ATTACH:-}" = perf ] && multi=limited
 	is "one more capability is needed, which one line says, where the kernel has no uprobe_multi only" "$multi $(wc -l <"$T/err")" "limited 1"
