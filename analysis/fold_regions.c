@@ -59,9 +59,9 @@ struct fold_regions {
 	uint64_t room; /* events */
 	bool started;
 	uint64_t first_ns, part_ns; /* of what came before it started */
-	uint64_t whole_ns; /* all up to then did: what is later and not later than part_ns is the edge */
-	bool edge_open;
-	struct candidate *open;	    /* by thread; begin_ns 0: none is */
+	uint64_t whole_ns;	/* all up to then did: what is later and not later than part_ns is the edge */
+	bool edge_open;		/* it has begun, and no words came since */
+	struct candidate *open; /* by thread; begin_ns 0: none is */
 	uint32_t open_count, roots; /* roots: threads that begin outermost regions */
 	struct candidate *pending;  /* a ring of PENDING, in the order of their ends */
 	uint64_t first_pending, next_pending;
@@ -339,6 +339,7 @@ static bool fits(const struct fold_regions *r, const struct fold_span *span, uns
 	return count > 0;
 }
 
+/* There is no place for it until all of it has come. */
 static void skip(struct fold_regions *r, const struct fold_span *span)
 {
 	if (span->end_ns > r->judged_ns)
@@ -433,7 +434,7 @@ static uint64_t position_of(const struct fold_regions *r, const struct trace_rec
 void fold_regions__round(struct fold_regions *r, uint64_t ns)
 {
 	/* It is another round: the one before was whole when the first part ended. */
-	if (r->edge_open && r->started && ns > r->rounds.last_ns)
+	if (r->edge_open && ns > r->rounds.last_ns)
 		r->whole_ns = fold_rounds__until(&r->rounds, true);
 	r->edge_open = false;
 	fold_rounds__read(&r->rounds, ns, r->ring.next);
@@ -474,8 +475,7 @@ int fold_regions__end(struct fold_regions *r, const struct trace_record *rec)
 
 	if (!open || !open->span.begin_ns)
 		return 0;
-	/* Of regions that short more may have ended than wait: of the oldest something may be still to come.
-	 */
+	/* Of regions that short more may have ended than wait. */
 	if (r->next_pending - r->first_pending == PENDING)
 		skip(r, &r->pending[r->first_pending++ % PENDING].span);
 	open->span.end = position_of(r, rec);

@@ -15,8 +15,7 @@
 
 struct fold_rounds {
 	uint64_t least; /* rounds of fewer records are one with those that follow */
-	uint64_t slack; /* so many records later than what they came with come those that waited to be sorted
-			 */
+	uint64_t slack; /* so many records come before those that waited to be sorted */
 	uint64_t last_ns, before_ns, older_ns; /* of the round that is being read, and of those before */
 	uint64_t ready_ns;		       /* all up to then has come */
 	uint64_t coming_ns, coming_at;

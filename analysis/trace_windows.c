@@ -33,8 +33,8 @@ static int stand_in(struct trace_content *c, uint32_t *now, uint32_t thread, uin
 }
 
 /*
- * What came after its end did so only for some threads: those that graind read first. That is after all
- * else where no region is kept, else before the first of them.
+ * What the first part has after its end is of some threads only, those that graind read first: it goes. Where
+ * regions are kept it is before the first of them.
  */
 static void end_first_part(struct trace_content *c, const struct event_stream *stream)
 {
