@@ -279,7 +279,7 @@ $(LIBOMP_PROGRAMS): $(B)/tests/omp/%.clang: tests/omp/%.c $(wildcard tests/omp/*
 R := $(B)/tests/root/programs
 ROOT_PROGRAMS := $(addprefix $(R)/,dynamic static static_pie linked_in loader faulter plugin_gomp.so plugin_omp.so plugin_wheel.so \
 	runtimes team_gomp.so team_omp.so old_teams \
-	held_now held_lazy held_now.clang held_lazy.clang held_static held_static_pie held_linked_in held_own_dlopen plugin_slow.so hostile gives_up untouched rough rough.clang nested_many.clang \
+	held_now held_lazy held_now.clang held_lazy.clang held_static held_static_pie held_linked_in held_own_dlopen plugin_slow.so hostile gives_up untouched phases rough rough.clang nested_many.clang \
 	reload reload.clang reload_1.so reload_2.so reload_1_clang.so reload_2_clang.so)
 # Open MPI of other processors is not in their trees.
 ifndef TRIPLET
@@ -289,10 +289,10 @@ $(R)/ranks: tests/root/programs/ranks.c
 $(R)/ranks: CC := OMPI_CC=$(CC) mpicc
 $(R)/ranks: ROOT_FLAGS := -g -fopenmp
 $(R)/dynamic $(R)/static $(R)/static_pie $(R)/linked_in: tests/root/programs/family.c
-$(R)/loader $(R)/faulter $(R)/runtimes $(R)/old_teams $(R)/hostile $(R)/gives_up $(R)/untouched: $(R)/%: tests/root/programs/%.c
+$(R)/loader $(R)/faulter $(R)/runtimes $(R)/old_teams $(R)/hostile $(R)/gives_up $(R)/untouched $(R)/phases: $(R)/%: tests/root/programs/%.c
 $(R)/plugin_gomp.so $(R)/plugin_omp.so $(R)/plugin_wheel.so: tests/root/programs/plugin.c
 $(R)/team_gomp.so $(R)/team_omp.so: tests/root/programs/plugin_team.c
-$(R)/dynamic $(R)/old_teams $(R)/gives_up $(R)/untouched: ROOT_FLAGS := -g -fopenmp
+$(R)/dynamic $(R)/old_teams $(R)/gives_up $(R)/untouched $(R)/phases: ROOT_FLAGS := -g -fopenmp
 $(R)/held_now $(R)/held_lazy $(R)/held_now.clang $(R)/held_lazy.clang $(R)/held_static $(R)/held_static_pie $(R)/held_linked_in $(R)/held_own_dlopen: tests/root/programs/held.c
 $(R)/plugin_slow.so: tests/root/programs/plugin_slow.c
 $(R)/plugin_slow.so: ROOT_FLAGS := -fPIC -shared

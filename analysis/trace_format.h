@@ -53,7 +53,9 @@
 
 #define TRACE_MAGIC "GRAINTRC"
 #define TRACE_VERSION 1
-#define TRACE_INCOMPLETE 1u /* trace_header.flags; cleared when the file is closed */
+/* trace_header.flags */
+#define TRACE_INCOMPLETE 1u /* cleared when the file is closed */
+#define TRACE_PART 2u /* it begins in the midst: of each stream, words are read from its first HERE on */
 
 struct trace_header {
 	char magic[8];
@@ -181,10 +183,13 @@ struct trace_word_site {
 #define TRACE_WORD_SITE(word) ((uint32_t)((word) >> 6 & (TRACE_WORD_SITES - 1)))
 #define TRACE_WORD_ARG(word) ((uint32_t)((word) >> 19 & 0x1fff))
 #define TRACE_WORD_TICKS(word) ((uint32_t)((word) >> 32))
-#define TRACE_WORD_KEY(thread, number) ((uint64_t)(thread) << 40 | (number))
+#define TRACE_WORD_KEY_BITS 40 /* of the number */
+#define TRACE_WORD_KEY(thread, number) ((uint64_t)(thread) << TRACE_WORD_KEY_BITS | (number))
 
 /* No events, but for TRACE_WORD_TURN, which is two. */
 enum trace_word {
+	TRACE_WORD_HERE = 56, /* TRACE_WORD_HERE_MARK, the time in ticks, the key of the thread's last task;
+				 its ticks are the CPU */
 	TRACE_WORD_NOTHING = 57, /* by itself; not even ticks */
 	TRACE_WORD_TURN = 58,	 /* a thread is done with a chunk and gets its next; no site, no arg */
 	TRACE_WORD_JOIN = 59,	 /* number of the thread << 32; arg = TRACE_WORD_OUTSIDE or 0 */
@@ -192,6 +197,8 @@ enum trace_word {
 	TRACE_WORD_LOST = 61,	 /* events that are missing here, tasks that the thread had created by then */
 	TRACE_WORD_TIME = 63,	 /* the time in ticks */
 };
+
+#define TRACE_WORD_HERE_MARK UINT64_C(0x9d3c5f1be8a2476d)
 
 /* In arg of TASK_CREATE: the key is that of a task that runs and hands over its own next part. */
 #define TRACE_WORD_KEYED (1u << 12)

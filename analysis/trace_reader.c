@@ -317,6 +317,7 @@ int trace_reader__header(struct trace_reader *r, struct trace_header *out)
 		return load_error(r->err, -EBADMSG, "%s: the header of the trace is damaged", r->path);
 	r->offset = header.header_bytes;
 	r->sequence = 0;
+	r->words.part = header.flags & TRACE_PART;
 	*out = header;
 	return 0;
 }

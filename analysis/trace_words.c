@@ -25,6 +25,7 @@ struct word_stream {
 	uint32_t rest_count;
 	uint32_t clock; /* of its latest event: the last reading that is not later, as far as there is one */
 	uint16_t cpu;
+	bool begun; /* of a part: its first HERE was there */
 	bool reads; /* something of `reading` belongs to its next event */
 	struct trace_record reading[(TRACE_READING_MAX + TRACE_COUNTERS_EACH - 1) / TRACE_COUNTERS_EACH];
 	bool outside; /* so is the thread at its next event, as it has told */
@@ -140,6 +141,7 @@ static unsigned length_of(uint64_t word)
 	case TRACE_WORD_LOST:
 		return 3;
 	case TRACE_LOOP_BEGIN:
+	case TRACE_WORD_HERE:
 		return 4;
 	default:
 		return 0;
@@ -346,6 +348,11 @@ static void add_readings(struct trace_events *e, struct word_stream *s, const st
 	s->reads = false;
 }
 
+static uint16_t cpu_of(uint64_t number)
+{
+	return number < TRACE_CPU_UNKNOWN ? (uint16_t)number : TRACE_CPU_UNKNOWN;
+}
+
 /* One event, of which all words are there. */
 static int add(struct trace_words *w, struct word_stream *s, const uint64_t *word, uint32_t thread)
 {
@@ -361,7 +368,15 @@ static int add(struct trace_words *w, struct word_stream *s, const uint64_t *wor
 		s->outside = TRACE_WORD_ARG(word[0]) & TRACE_WORD_OUTSIDE;
 		return 0;
 	case TRACE_WORD_CPU:
-		s->cpu = word[1] < TRACE_CPU_UNKNOWN ? (uint16_t)word[1] : TRACE_CPU_UNKNOWN;
+		s->cpu = cpu_of(word[1]);
+		return 0;
+	case TRACE_WORD_HERE:
+		if (word[1] != TRACE_WORD_HERE_MARK)
+			return -EBADMSG;
+		s->cpu = cpu_of(TRACE_WORD_TICKS(word[0]));
+		s->ticks = word[2];
+		s->thread = word[3] >> TRACE_WORD_KEY_BITS;
+		s->created = word[3] & ((UINT64_C(1) << TRACE_WORD_KEY_BITS) - 1);
 		return 0;
 	case TRACE_WORD_TIME:
 		s->ticks = word[1];
@@ -435,13 +450,28 @@ static void unfold(const unsigned char *planes, size_t count, uint64_t *words)
 	}
 }
 
+/*
+ * Of a stream whose begin is not there: where the first HERE is whose mark is among these words. Without one
+ * all are passed over but the last, which may be the first of it.
+ */
+static size_t find_begin(const struct trace_words *w, struct word_stream *s, size_t count)
+{
+	for (size_t at = 0; at + 1 < count; at++) {
+		s->begun = TRACE_WORD_KIND(w->words[at]) == TRACE_WORD_HERE &&
+			   w->words[at + 1] == TRACE_WORD_HERE_MARK;
+		if (s->begun)
+			return at;
+	}
+	return count ? count - 1 : 0;
+}
+
 static int all_words(struct trace_words *w, struct word_stream *s, size_t count, uint32_t thread,
 		     char why[128])
 {
 	int error = trace_events__reserve(w->events, 2 * count);
-	size_t at = 0;
+	size_t at = w->part && !s->begun ? find_begin(w, s, count) : 0;
 
-	while (at < count && !error) {
+	while (at < count && !error && (s->begun || !w->part)) {
 		unsigned length = length_of(w->words[at]);
 
 		if (!length) {
@@ -455,7 +485,10 @@ static int all_words(struct trace_words *w, struct word_stream *s, size_t count,
 				? add_turn(w, s, &w->words[at], thread)
 				: add(w, s, &w->words[at], thread);
 		if (error == -EBADMSG)
-			snprintf(why, 128, "an event at a time that no clock shows");
+			snprintf(why, 128, "%s",
+				 TRACE_WORD_KIND(w->words[at]) == TRACE_WORD_HERE
+					 ? "a word of where the thread is without its mark"
+					 : "an event at a time that no clock shows");
 		at += length;
 	}
 	if (error)

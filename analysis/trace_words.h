@@ -15,6 +15,7 @@ struct trace_words {
 	uint32_t stream_count;
 	struct word_clocks *clocks; /* in the order of time */
 	size_t clock_count, clock_capacity;
+	bool part;	   /* streams begin in the midst (TRACE_PART) */
 	uint64_t round_ns; /* no word in the latest chunk is later */
 	uint64_t *sites;   /* TRACE_WORD_SITES addresses */
 	uint64_t *words;   /* of the chunk that is being read */

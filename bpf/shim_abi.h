@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 #define SHIM_MAGIC 0x4d494853u /* "SHIM" */
-#define SHIM_VERSION 3
+#define SHIM_VERSION 4
 
 #define SHIM_SITE_BITS 13
 #define SHIM_SITES (1u << SHIM_SITE_BITS)
@@ -75,6 +75,7 @@ enum shim_kind {
 	SHIM_LOCK_WAIT = 35, /* arg enum ring_lock; lock, ticks that the wait took */
 	SHIM_STATIC_SHARE = 36,
 	SHIM_COUNTERS = 39, /* arg SHIM_COUNTERS_ARG; values: what counters read at the thread's next event */
+	SHIM_HERE = 56,	    /* where the thread is, for who reads from here on: SHIM_HERE_MARK, see below */
 	SHIM_NOTHING = 57,  /* the rest of a block is of such words where an event would not fit */
 	SHIM_CHUNK_TURN = 58, /* CHUNK_NEXT, and the CHUNK_BEGIN that it led to, in two words: see below */
 	SHIM_JOIN = 59,	      /* a thread has taken the ring; arg enum shim_start: its key's upper part */
@@ -82,6 +83,14 @@ enum shim_kind {
 	SHIM_LOST = 61,	      /* number of events that are missing here, number of tasks created so far */
 	SHIM_TIME = 63,	      /* the time in ticks; no event */
 };
+
+/*
+ * HERE in place of its ticks: the CPU. On top: this, which by chance is nowhere else, the time in ticks of
+ * the thread's last event, and the key of the last task that it has created, whose number is 0 when there is
+ * none. Each thread tells it at its begin and after each SHIM_HERE_WORDS, or not much more.
+ */
+#define SHIM_HERE_MARK UINT64_C(0x9d3c5f1be8a2476d)
+#define SHIM_HERE_WORDS 2048u
 
 /* In arg of TASK_CREATE: the task that runs hands over its own next part. */
 #define SHIM_TASK_KEYED (1u << 12)

@@ -17,8 +17,9 @@
 /* Places where an address's number may be: a table that is full costs each event no more than to read them.
  */
 #define SITE_TRIES 128
-/* Of JOIN, TIME, CPU two words each, LOST three, COUNTERS one and the values. */
-#define TOLD_FIRST (9 + SHIM_COUNTERS_MAX + (SHIM_COUNTERS_MAX + SHIM_COUNTERS_EACH - 1) / SHIM_COUNTERS_EACH)
+/* Of JOIN, TIME, CPU two words each, LOST three, HERE four, COUNTERS one and the values. */
+#define TOLD_FIRST                                                                                           \
+	(13 + SHIM_COUNTERS_MAX + (SHIM_COUNTERS_MAX + SHIM_COUNTERS_EACH - 1) / SHIM_COUNTERS_EACH)
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -142,6 +143,12 @@ static void stay_out(struct shim_header *header, uint32_t session)
 	shim_local = &nobody;
 }
 
+/* In how manieth SHIM_HERE_WORDS the head is, modulo 256: make_room() is called in each. */
+static uint8_t here_of(const struct shim_local *local)
+{
+	return (uint8_t)(local->head / SHIM_HERE_WORDS);
+}
+
 /* The ring is the thread's. */
 static void sit_down(struct shim_local *local)
 {
@@ -151,10 +158,11 @@ static void sit_down(struct shim_local *local)
 	counters__leave(false);
 	local->head = __atomic_load_n(&local->control->tail, __ATOMIC_ACQUIRE);
 	local->limit = 0;
+	local->here = (uint8_t)(here_of(local) - 1);
 	local->words = block_at(local, order_at(local, local->head));
 	for (uint32_t i = 0; local->head && i < SHIM_BLOCKS; i++)
 		if (local->mapped <= order_at(local, i * (local->mask + 1)))
-			local->mapped = (uint16_t)(order_at(local, i * (local->mask + 1)) + 1);
+			local->mapped = (uint8_t)(order_at(local, i * (local->mask + 1)) + 1);
 	local->control->tid = (uint32_t)syscall(SYS_gettid);
 	local->joined += __atomic_fetch_add(&local->header->generations, 1, __ATOMIC_RELAXED) + 1;
 	local->fresh = SHIM_FRESH;
@@ -263,7 +271,7 @@ static void begin_block(struct shim_local *local, uint64_t tail)
 	local->words = block_at(local, block);
 	if (block >= local->mapped) {
 		map_block(local);
-		local->mapped = (uint16_t)(block + 1);
+		local->mapped = (uint8_t)(block + 1);
 	}
 }
 
@@ -279,7 +287,9 @@ static bool find_room(struct shim_local *local, unsigned words, uint64_t tail)
 		put(local, SHIM_WORD(SHIM_NOTHING, 0, 0));
 	if (!(local->head & local->mask))
 		begin_block(local, tail);
-	local->limit = (local->head | local->mask) + 1;
+	local->limit = ((local->head + SHIM_WORDS_MAX) | (SHIM_HERE_WORDS - 1)) + 1;
+	if (local->limit > (local->head | local->mask) + 1)
+		local->limit = (local->head | local->mask) + 1;
 	if (local->limit > full)
 		local->limit = full;
 	return true;
@@ -336,6 +346,15 @@ static enum shim_start start_of(const struct shim_local *local)
 	return outside && !local->lost && local->fresh != SHIM_FRESH_STRANGER && outside()
 		       ? SHIM_START_OUTSIDE
 		       : SHIM_START_UNKNOWN;
+}
+
+static void tell_here(struct shim_local *local)
+{
+	local->here = here_of(local);
+	put(local, SHIM_WORD(SHIM_HERE, 0, 0) | (uint64_t)(uint32_t)local->cpu << 32);
+	put(local, SHIM_HERE_MARK);
+	put(local, local->ticks);
+	put(local, SHIM_TASK_KEY(local->joined, local->created));
 }
 
 /* And for the next event, too: it is not written at once. */
@@ -399,6 +418,8 @@ uint64_t shim__make_room(struct shim_local *local)
 		put(local, (uint64_t)(uint32_t)cpu);
 		local->cpu = cpu;
 	}
+	if (here_of(local) != local->here)
+		tell_here(local);
 	if (UNLIKELY(local->header->counters))
 		tell_counters(local);
 	return ticks;

@@ -41,7 +41,8 @@ struct shim_local {
 	uint32_t session;  /* of shim_process: those of an earlier one record no more */
 	uint8_t fresh;	   /* enum shim_fresh */
 	bool children;	   /* the running task may have children that have not ended */
-	uint16_t mapped;   /* blocks of the ring that have memory: the first ones; see begin_block() */
+	uint8_t mapped;	   /* blocks of the ring that have memory: the first ones; see begin_block() */
+	uint8_t here;	   /* of which SHIM_HERE_WORDS SHIM_HERE was told, modulo 256 */
 	uint32_t held[2];  /* events that shim__hold() was given */
 	uint64_t held_at;  /* 0: none */
 	struct call *call; /* of libgomp, that creates a task of which nothing is written yet */

@@ -3,6 +3,7 @@
 #include "daemon/graind/optout.h"
 #include "daemon/graind/policy.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,11 +79,24 @@ static void look_at_program(struct drain_pace *pace)
 }
 
 struct shown {
+	struct job *job;
+	int later;
 	const struct ring_counts *counts;
 	uint64_t lost[LOST_CAUSES], now_ns, start_ns;
 	double events_per_s;
 	struct live_measures live;
 };
+
+/* With the registry's lock held. */
+static void show_later(struct job *job, int later)
+{
+	job->spooled = later >= 0;
+	if (!job->spooled || !job->later_wanted || job->later >= 0)
+		return;
+	job->later = fcntl(later, F_DUPFD_CLOEXEC, 0);
+	job->later_wanted = false;
+	pthread_cond_broadcast(&job->jobs->changed);
+}
 
 static void show(struct job_view *view, const void *ctx)
 {
@@ -98,6 +112,7 @@ static void show(struct job_view *view, const void *ctx)
 		view->threads = shown->counts->largest_team;
 	else if (shown->counts->inside.threads)
 		view->threads = shown->counts->inside.threads;
+	show_later(shown->job, shown->later);
 	if (seconds > 0 && view->ns_per_event > 0)
 		view->overhead_percent = 100 * (double)view->events * view->ns_per_event / 1e9 / seconds /
 					 (view->threads ? view->threads : 1);
@@ -108,7 +123,10 @@ static void show_counts(struct drain_pace *pace, const struct recorder *recorder
 			const struct capture *capture, const struct capture_losses *before, bool wait)
 {
 	struct recorder_loss losses[DRAIN_CAUSES];
-	struct shown shown = {.counts = recorder__counts(recorder), .start_ns = pace->start_ns};
+	struct shown shown = {.job = pace->job,
+			      .later = recorder__later(recorder),
+			      .counts = recorder__counts(recorder),
+			      .start_ns = pace->start_ns};
 	size_t causes = drain__losses(capture, pace->job->process.pid, before, shown.counts, losses);
 	uint64_t elapsed;
 

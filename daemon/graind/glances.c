@@ -17,7 +17,7 @@
 /* Of a job: after its begin, and between two looks. */
 #define FIRST_NS (3 * SECOND_NS)
 #define EACH_NS (10 * SECOND_NS)
-/* Between two looks lies so many times the CPU time of one. */
+/* Of the CPU time that there is one part in so many. */
 #define SHARE 200
 /* Too few to say anything of. */
 #define LEAST_EVENTS 200
@@ -29,13 +29,13 @@ struct glances {
 	pthread_t thread;
 	bool stop; /* under the registry's lock */
 	atomic_bool unwanted;
-	uint64_t not_before_ns;
+	uint64_t not_before_ns, cpus;
 };
 
 /* A job as it was when its trace was opened. */
 struct glance {
 	uint64_t number, from, events;
-	int trace;
+	int trace, later;
 	uid_t uid;
 	gid_t gid;
 };
@@ -72,6 +72,11 @@ static struct job *choose(const struct glances *glances, uint64_t now, uint64_t 
 		/* Whatever has not gone on is looked at later. */
 		if (due_ns(job) <= now && job->view.events < job->glanced_events + LEAST_EVENTS)
 			job->glanced_ns = now;
+		/* The file is there when its thread looks next. */
+		if (due_ns(job) <= now && job->spooled && job->later < 0) {
+			job->later_wanted = true;
+			continue;
+		}
 		if (due_ns(job) < *when) {
 			*when = due_ns(job);
 			chosen = job;
@@ -112,8 +117,10 @@ static bool wait_for_one(struct glances *glances, struct glance *out)
 				       .from = job->glanced_to,
 				       .events = job->view.events,
 				       .trace = -1,
+				       .later = job->later,
 				       .uid = job->view.uid,
 				       .gid = job->process.gid};
+		job->later = -1;
 		job_store__open_file(job->dirfd, TRACE_FILE, &out->trace);
 	}
 	pthread_mutex_unlock(&jobs->lock);
@@ -133,8 +140,14 @@ static json_t *analyse(struct glances *glances, struct glance *glance)
 	json_t *answer = NULL;
 	char *text;
 	size_t size;
+	int error = glance->trace < 0 ? -EBADF
+				      : trace_part__make(glance->trace, glance->later, glances->cpus,
+							 &glance->from, &worker.input);
 
-	if (glance->trace < 0 || trace_part__make(glance->trace, &glance->from, &worker.input) != 0)
+	/* It has no name any more, and takes room until it is closed. */
+	if (glance->later >= 0)
+		close(glance->later);
+	if (error)
 		return NULL;
 	if (worker__run(&worker, &text, &size) == 0) {
 		answer = json_loadb(text, size, JSON_DECODE_INT_AS_REAL, NULL);
@@ -184,7 +197,7 @@ static void *look_around(void *argument)
 		json_decref(answer);
 		if (glance.trace >= 0)
 			close(glance.trace);
-		glances->not_before_ns = job__now_ns() + SHARE * (workers_ns() - before);
+		glances->not_before_ns = job__now_ns() + SHARE * (workers_ns() - before) / glances->cpus;
 	}
 	return NULL;
 }
@@ -197,6 +210,7 @@ int glances__start(struct jobs *jobs, struct glances **out)
 	if (!glances)
 		return -ENOMEM;
 	glances->jobs = jobs;
+	glances->cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 	error = pthread_create(&glances->thread, NULL, look_around, glances);
 	if (error) {
 		free(glances);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What only a graph can tell of a job, average parallelism and problems, while it runs: now and then a part
- * of its trace (trace_part.h) is analysed by a worker, one at a time, which takes half a percent of a CPU at
- * most and none that others want. A job without a graph (samples only, windows) is not looked at. Sleeps
+ * of its trace (trace_part.h) is analysed by a worker, one at a time, which takes half a percent of the CPUs
+ * at most and none that others want. A job without a graph (samples only, windows) is not looked at. Sleeps
  * while no job runs.
  */
 #ifndef GRAIND_GLANCES_H

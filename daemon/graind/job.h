@@ -52,6 +52,9 @@ struct job {
 	struct failure refused;				 /* status 0 unless it did not start */
 	bool awaited;					 /* a request still looks at it: not to be freed */
 	uint64_t glanced_ns, glanced_to, glanced_events; /* when glances.c looked last, and up to where */
+	/* Events no longer go to the trace; glances.c wants the file that they go to, and has it here; -1. */
+	bool spooled, later_wanted;
+	int later;
 };
 
 typedef void (*job_change_fn)(struct job_view *view, const void *ctx);

@@ -282,6 +282,8 @@ void job__free(struct job *job)
 		close(job->pidfd);
 	if (job->stop_fd >= 0)
 		close(job->stop_fd);
+	if (job->later >= 0)
+		close(job->later);
 	json_decref(job->view.problems);
 	json_decref(job->view.notes);
 	free(job->counters);
@@ -300,7 +302,7 @@ int job__enter(struct jobs *jobs, const struct process *process, pid_t pid, uint
 	if (!job)
 		return failure__set(failure, 503, "graind is out of memory");
 	job->jobs = jobs;
-	job->dirfd = job->pidfd = -1;
+	job->dirfd = job->pidfd = job->later = -1;
 	job->process = *process;
 	job->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_mutex_lock(&jobs->lock);

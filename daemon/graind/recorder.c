@@ -444,6 +444,11 @@ void recorder__live(const struct recorder *recorder, struct live_measures *out)
 	live__read(recorder->ring.live, now_ns(), out);
 }
 
+int recorder__later(const struct recorder *recorder)
+{
+	return recorder->spool ? spool__later(recorder->spool) : -1;
+}
+
 uint64_t recorder__dropped(const struct recorder *recorder)
 {
 	struct trace_writer_stats stats;

@@ -82,6 +82,8 @@ void recorder__tick(struct recorder *recorder, bool flush);
 const struct ring_counts *recorder__counts(const struct recorder *recorder);
 /* What its threads do, so far. */
 void recorder__live(const struct recorder *recorder, struct live_measures *out);
+/* Where events go that the trace has no room for, to be read, the recorder's: spool__later(). */
+int recorder__later(const struct recorder *recorder);
 /* Events that did not fit into the file. */
 uint64_t recorder__dropped(const struct recorder *recorder);
 

@@ -68,7 +68,8 @@ _Static_assert((int)SHIM_JOIN == (int)TRACE_WORD_JOIN && (int)SHIM_CPU == (int)T
 		       (int)SHIM_CHUNK_SHORT == (int)TRACE_WORD_SHORT && SHIM_SITES == TRACE_WORD_SITES &&
 		       SHIM_TASK_KEYED == TRACE_WORD_KEYED && (int)SHIM_CHUNK_TURN == (int)TRACE_WORD_TURN &&
 		       (int)SHIM_START_OUTSIDE == (int)TRACE_WORD_OUTSIDE &&
-		       (int)SHIM_NOTHING == (int)TRACE_WORD_NOTHING,
+		       (int)SHIM_NOTHING == (int)TRACE_WORD_NOTHING &&
+		       (int)SHIM_HERE == (int)TRACE_WORD_HERE && SHIM_HERE_MARK == TRACE_WORD_HERE_MARK,
 	       "other words");
 #define PROBE_WORD SHIM_WORD(SHIM_TASK_BEGIN, 5, 7)
 _Static_assert(TRACE_WORD_KIND(PROBE_WORD) == SHIM_TASK_BEGIN && TRACE_WORD_SITE(PROBE_WORD) == 5 &&

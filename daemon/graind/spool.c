@@ -33,6 +33,7 @@ struct spool {
 	uint64_t round_ns; /* of the words that were written last */
 	bool amid;	   /* of a round, of which there is a part already */
 	int kept;	   /* the file of regions that the worker keeps; -1 */
+	int later;	   /* own, to be read; -1 */
 	bool parted;
 	int error;
 };
@@ -58,9 +59,17 @@ int spool__new(int dirfd, const char *name, uid_t uid, gid_t gid, uint64_t max_b
 				.uid = uid,
 				.gid = gid,
 				.max_bytes = max_bytes,
-				.kept = -1};
+				.kept = -1,
+				.later = -1};
 	*out = spool;
 	return 0;
+}
+
+static void close_later(struct spool *spool)
+{
+	if (spool->later >= 0)
+		close(spool->later);
+	spool->later = -1;
 }
 
 /* The file that is written now is what the worker reads next; the spool's own has no name from then on. */
@@ -68,8 +77,11 @@ static int show_file(struct spool *spool, const char *name)
 {
 	int fd = openat(spool->dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), error = fd < 0 ? -errno : 0;
 
-	if (name != spool->name)
+	close_later(spool);
+	if (name != spool->name) {
 		unlinkat(spool->dirfd, name, 0);
+		spool->later = error ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	}
 	if (!error)
 		error = feed__file(spool->feed, fd);
 	spool->told = 0;
@@ -220,6 +232,11 @@ bool spool__folds(const struct spool *spool)
 	return spool->own != NULL;
 }
 
+int spool__later(const struct spool *spool)
+{
+	return spool->later;
+}
+
 void spool__parted(struct spool *spool)
 {
 	spool->parted = true;
@@ -273,6 +290,7 @@ static int conclude(struct spool *spool, unsigned int seconds)
 	/* What the last of them had is read. */
 	trace_writer__abandon(spool->own);
 	spool->own = NULL;
+	close_later(spool);
 	if (!error && !regions)
 		error = -ENOMEM;
 	if (!error)
@@ -305,6 +323,7 @@ void spool__free(struct spool *spool)
 		return;
 	feed__free(spool->feed);
 	trace_writer__abandon(spool->own);
+	close_later(spool);
 	if (spool->kept >= 0)
 		close(spool->kept);
 	free(spool);

@@ -27,6 +27,8 @@ int spool__new(int dirfd, const char *name, uid_t uid, gid_t gid, uint64_t max_b
 void spool__round(struct spool *spool, uint64_t ns);
 /* Where the next events go. Waits, where the worker is behind and the ceiling reached. */
 struct trace_writer *spool__writer(struct spool *spool);
+/* The file that the next events go to, the spool's until the next call of another function; -1: the trace. */
+int spool__later(const struct spool *spool);
 /* What was written can be read. */
 void spool__flush(struct spool *spool);
 /* Events that did not reach a file. */

@@ -25,8 +25,8 @@ struct piece {
 struct pieces {
 	struct piece *list;
 	size_t first, count, room;
-	uint64_t bytes; /* of those from `first` on */
-	bool events, words;
+	uint64_t bytes, words; /* of those from `first` on */
+	bool events;
 };
 
 struct walk {
@@ -54,6 +54,11 @@ static bool next(struct walk *walk, struct piece *out)
 	return true;
 }
 
+static uint64_t words_of(const struct trace_chunk *head)
+{
+	return head->type == TRACE_CHUNK_WORDS ? head->raw_bytes / 8 : 0;
+}
+
 static int push(struct pieces *pieces, const struct piece *piece)
 {
 	if (pieces->count == pieces->room) {
@@ -67,31 +72,26 @@ static int push(struct pieces *pieces, const struct piece *piece)
 	}
 	pieces->list[pieces->count++] = *piece;
 	pieces->bytes += whole_bytes(&piece->head);
-	pieces->events |= piece->head.type == TRACE_CHUNK_EVENTS;
-	pieces->words |= piece->head.type == TRACE_CHUNK_WORDS;
+	pieces->words += words_of(&piece->head);
+	pieces->events |= piece->head.type == TRACE_CHUNK_EVENTS || piece->head.type == TRACE_CHUNK_WORDS;
 	return 0;
 }
 
-static int latest(struct walk *walk, struct pieces *pieces)
+static int latest(struct walk *walk, uint64_t cpus, struct pieces *pieces)
 {
 	struct piece piece;
 	int error = 0;
 
 	while (!error && next(walk, &piece)) {
 		error = push(pieces, &piece);
-		while (pieces->bytes > TRACE_PART_BYTES && pieces->first + 1 < pieces->count)
-			pieces->bytes -= whole_bytes(&pieces->list[pieces->first++].head);
+		while ((pieces->bytes > TRACE_PART_BYTES(cpus) || pieces->words > TRACE_PART_WORDS(cpus)) &&
+		       pieces->first + 1 < pieces->count) {
+			const struct trace_chunk *left = &pieces->list[pieces->first++].head;
+
+			pieces->bytes -= whole_bytes(left);
+			pieces->words -= words_of(left);
+		}
 	}
-	return error;
-}
-
-static int earliest(struct walk *walk, struct pieces *pieces)
-{
-	struct piece piece;
-	int error = 0;
-
-	while (!error && pieces->bytes < TRACE_PART_BYTES && next(walk, &piece))
-		error = push(pieces, &piece);
 	return error;
 }
 
@@ -112,22 +112,24 @@ static int copy(int from, int to, const struct piece *piece, uint64_t sequence)
 	return error;
 }
 
-static int write_part(int from, struct trace_header header, const struct pieces *pieces, int to)
+/* The lines of `lines` that are there before those of the pieces, and the pieces of `from`. */
+static int write_part(int lines, int from, struct trace_header header, const struct pieces *pieces, int to)
 {
-	struct walk walk = {.fd = from,
-			    .at = header.header_bytes,
-			    .size = pieces->list[pieces->first].offset};
+	struct walk walk = {.fd = lines, .at = header.header_bytes, .size = HEAD_BYTES};
 	uint64_t sequence = 0;
 	struct piece piece;
 	int error;
 
-	walk.size = walk.size < HEAD_BYTES ? walk.size : HEAD_BYTES;
+	if (lines == from && pieces->list[pieces->first].offset < walk.size)
+		walk.size = pieces->list[pieces->first].offset;
 	header.header_bytes = sizeof(header);
 	header.flags |= TRACE_INCOMPLETE;
+	if (pieces->first || pieces->list[0].offset > walk.at || lines != from)
+		header.flags |= TRACE_PART;
 	error = write(to, &header, sizeof(header)) == sizeof(header) ? 0 : -EIO;
 	while (!error && next(&walk, &piece))
 		if (piece.head.type == TRACE_CHUNK_TEXT)
-			error = copy(from, to, &piece, sequence++);
+			error = copy(lines, to, &piece, sequence++);
 	for (size_t i = pieces->first; i < pieces->count && !error; i++)
 		error = copy(from, to, &pieces->list[i], sequence++);
 	if (!error && lseek(to, 0, SEEK_SET) != 0)
@@ -135,41 +137,36 @@ static int write_part(int from, struct trace_header header, const struct pieces 
 	return error;
 }
 
-/* Of words the beginning, as long as that has grown. */
-static int choose(struct walk *walk, const struct trace_header *header, uint64_t from, struct pieces *pieces)
+static int read_header(int fd, struct trace_header *out)
 {
-	int error = latest(walk, pieces);
-
-	if (error || !pieces->words)
-		return error;
-	if (from >= header->header_bytes + TRACE_PART_BYTES)
-		return -EAGAIN;
-	pieces->first = pieces->count = pieces->bytes = 0;
-	walk->at = header->header_bytes;
-	return earliest(walk, pieces);
+	return pread(fd, out, sizeof(*out), 0) == sizeof(*out) &&
+			       memcmp(out->magic, TRACE_MAGIC, sizeof(out->magic)) == 0 &&
+			       out->header_bytes >= sizeof(*out)
+		       ? 0
+		       : -EBADMSG;
 }
 
-int trace_part__make(int trace, uint64_t *from, int *out)
+int trace_part__make(int trace, int later, uint64_t cpus, uint64_t *from, int *out)
 {
+	int source = later < 0 ? trace : later, fd = -1, error;
 	struct pieces pieces = {.list = NULL};
-	struct trace_header header;
-	struct walk walk = {.fd = trace};
+	struct trace_header header, own;
+	struct walk walk = {.fd = source};
 	struct stat st;
-	int fd = -1, error;
 
-	if (fstat(trace, &st) || pread(trace, &header, sizeof(header), 0) != sizeof(header) ||
-	    memcmp(header.magic, TRACE_MAGIC, sizeof(header.magic)) || header.header_bytes < sizeof(header))
+	if (fstat(source, &st) || read_header(trace, &header) || read_header(source, &own))
 		return -EBADMSG;
 	walk.size = (uint64_t)st.st_size;
-	walk.at = *from > header.header_bytes ? *from : header.header_bytes;
-	error = choose(&walk, &header, *from, &pieces);
-	*from = walk.at;
-	if (!error && !pieces.events && !pieces.words)
+	walk.at = later < 0 && *from > own.header_bytes ? *from : own.header_bytes;
+	error = latest(&walk, cpus, &pieces);
+	if (later < 0)
+		*from = walk.at;
+	if (!error && !pieces.events)
 		error = -EAGAIN;
 	if (!error && (fd = memfd_create("graind-part", MFD_CLOEXEC)) < 0)
 		error = -errno;
 	if (!error)
-		error = write_part(trace, header, &pieces, fd);
+		error = write_part(trace, source, header, &pieces, fd);
 	free(pieces.list);
 	if (error && fd >= 0)
 		close(fd);

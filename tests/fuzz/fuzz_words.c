@@ -74,7 +74,7 @@ static void put_event(uint32_t kind)
 		[TRACE_REGION_BEGIN] = 2, [TRACE_TEAM_START] = 2,     [TRACE_MEMBER_BEGIN] = 2,
 		[TRACE_TASK_BOUNDS] = 2,  [TRACE_LOOP_PARAMS] = 2,    [TRACE_LOCK_WAIT] = 2,
 		[TRACE_WORD_LOST] = 2,	  [TRACE_LOOP_BEGIN] = 3,     [TRACE_WORD_TURN] = 1,
-		[TRACE_WORD_NOTHING] = 0,
+		[TRACE_WORD_NOTHING] = 0, [TRACE_WORD_HERE] = 2,
 	};
 	uint64_t site = number(), arg = number();
 	unsigned count = on_top[kind];
@@ -88,6 +88,8 @@ static void put_event(uint32_t kind)
 		count = arg & TRACE_WORD_SHORT ? 1 : 2;
 	else if (kind == TRACE_COUNTERS)
 		count = TRACE_WORD_COUNTERS_COUNT(arg);
+	if (kind == TRACE_WORD_HERE)
+		put_word(arg & 1 ? number() : TRACE_WORD_HERE_MARK);
 	for (unsigned i = 0; i < count; i++)
 		put_word(number());
 }
@@ -109,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	f.end = data + size;
 	f.sequence = 0;
 	f.head = (struct trace_words_head){.tid = 100, .ticks = {1000, 2000000}, .ns = {500, 1000000}};
-	f.used = trace_chunks__begin(f.file, FILE_BYTES, 0);
+	f.used = trace_chunks__begin(f.file, FILE_BYTES, size % 3 ? 0 : TRACE_PART);
 	f.used = trace_chunks__put(f.file, f.used, FILE_BYTES, TRACE_CHUNK_TEXT, (const uint8_t *)text,
 				   sizeof(text) - 1, f.sequence++);
 	while (f.at < f.end) {

@@ -11,12 +11,15 @@ export OMP_NUM_THREADS=2
 TASKS=${2:-0}
 MAX=$(((TASKS ? 32 : 8) << 20))
 
-# bytes_of JOB: what its files take now, those without a name, which only graind has open, among them.
+# bytes_of JOB: what its files take now, those without a name, which only graind has open, among them, each once.
 bytes_of()
 {
-	local fd total
+	local fd total file seen=" "
 	total=$(du -sb "$GRAIND_STATE_DIR/jobs/$1" 2>/dev/null | cut -f1)
 	for fd in /proc/"$GRAIND_PID"/fd/*; do
+		file=$(stat -L -c %d:%i "$fd" 2>/dev/null)
+		[[ $seen = *" $file "* ]] && continue
+		seen+="$file "
 		case $(readlink "$fd" 2>/dev/null) in
 		*/jobs/"$1"/events.new*) total=$((total + $(stat -L -c %s "$fd" 2>/dev/null || echo 0))) ;;
 		# What is copied from it is taken out of it, so that it has holes.

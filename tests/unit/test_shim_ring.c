@@ -147,10 +147,83 @@ static void test_moved_while_measuring(void)
 	CHECK(tids == 100, "which begins with who joins");
 }
 
+/* What a reader knows of a thread that has read all of its words. */
+struct reader {
+	uint64_t at, ticks, joined;
+	int32_t cpu;
+	uint32_t heres, wrong;
+	uint64_t last_here, longest; /* words between two */
+};
+
+static void read_one(struct reader *r, const struct shim_thread *thread)
+{
+	const uint64_t *ring = (uint64_t *)((char *)rings + shim__rings_at(THREADS));
+	uint64_t word[4];
+
+	for (uint64_t i = 0; i < 4; i++)
+		word[i] = ring[shim__place(thread, WORDS, r->at + i)];
+	switch (word[0] & 63) {
+	case SHIM_JOIN:
+		r->joined = word[1] >> 32;
+		r->at += 2;
+		break;
+	case SHIM_TIME:
+		r->ticks = word[1];
+		r->at += 2;
+		break;
+	case SHIM_CPU:
+		r->cpu = (int32_t)word[1];
+		r->at += 2;
+		break;
+	case SHIM_HERE:
+		r->wrong += word[1] != SHIM_HERE_MARK || word[2] != r->ticks ||
+			    word[3] != SHIM_TASK_KEY(r->joined, 5) || (int32_t)(word[0] >> 32) != r->cpu;
+		if (r->at - r->last_here > r->longest)
+			r->longest = r->at - r->last_here;
+		r->last_here = r->at;
+		r->heres++;
+		r->at += 4;
+		break;
+	case SHIM_NOTHING:
+		r->at++;
+		break;
+	default:
+		r->ticks += word[0] >> 32;
+		r->wrong += (word[0] & 63) != SHIM_TASK_END;
+		r->at++;
+		break;
+	}
+}
+
+/* Where a thread is, who begins to read in the midst finds now and then. */
+static void test_here(void)
+{
+	struct shim_thread *control;
+	struct reader reader = {.cpu = -1};
+
+	make_rings();
+	control = (struct shim_thread *)((char *)rings + SHIM_THREADS_AT);
+	if (!shim__here())
+		exit(1);
+	shim_local->created = 5;
+	for (int round = 0; round < 400; round++) {
+		for (int i = 0; i < 77; i++)
+			SHIM_EVENT(shim_local, SHIM_TASK_END, 0, 0);
+		while (reader.at < control->head)
+			read_one(&reader, control);
+		__atomic_store_n(&control->tail, reader.at, __ATOMIC_RELEASE);
+	}
+	shim__leave();
+	CHECK(!control->missed && reader.wrong == 0, "%u words are what was written", (unsigned)reader.at);
+	CHECK(reader.heres > reader.at / SHIM_HERE_WORDS && reader.longest < SHIM_HERE_WORDS + 64,
+	      "%u times where the thread is, at most %u words apart", reader.heres, (unsigned)reader.longest);
+}
+
 int main(void)
 {
 	test_rings_that_go();
 	test_sites();
 	test_moved_while_measuring();
+	test_here();
 	CHECK_DONE();
 }

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#define CPUS 8u
+
 static char directory[] = "/tmp/graind-unit-part.XXXXXX";
 
 /* Tasks that the only thread of a team creates and runs; keys that do not compress well. */
@@ -63,13 +65,13 @@ struct seen {
 };
 
 /* The next part as the analysis reads it; the error otherwise. */
-static int part(int trace, uint64_t *from, struct seen *out)
+static int part_of(int trace, int later, uint64_t *from, struct seen *out)
 {
 	const struct grain_load_opts opts = {.keep_going = true};
 	struct grain_graph *graph = NULL;
 	struct grain_error err = {.text = ""};
 	struct stat st;
-	int fd, error = trace_part__make(trace, from, &fd);
+	int fd, error = trace_part__make(trace, later, CPUS, from, &fd);
 
 	*out = (struct seen){0};
 	if (error)
@@ -86,6 +88,11 @@ static int part(int trace, uint64_t *from, struct seen *out)
 	grain_graph__free(graph);
 	close(fd);
 	return error;
+}
+
+static int part(int trace, uint64_t *from, struct seen *out)
+{
+	return part_of(trace, -1, from, out);
 }
 
 static void test_events(int dirfd)
@@ -113,7 +120,7 @@ static void test_events(int dirfd)
 	}
 	CHECK(part(trace, &from, &seen) == 0 && seen.tasks > 5000 && seen.tasks < all - 150 && !seen.damaged,
 	      "of much the latest: %d tasks", (int)seen.tasks);
-	CHECK(seen.bytes > TRACE_PART_BYTES / 2 && seen.bytes < TRACE_PART_BYTES + 65536,
+	CHECK(seen.bytes > TRACE_PART_BYTES(CPUS) / 2 && seen.bytes < TRACE_PART_BYTES(CPUS) + 65536,
 	      "in no more room than a part has: %d bytes", (int)seen.bytes);
 	CHECK(part(trace, &from, &seen) == -EAGAIN, "nothing new");
 	trace_writer__finish(w, NULL);
@@ -143,9 +150,36 @@ static void test_cut(int dirfd)
 	close(trace);
 }
 
-static void test_words(int dirfd)
+#define TICKS 100 /* of a task */
+
+/* Tasks, with where the thread is before each `every`th; its clock, `now`, goes on. */
+static void word_tasks(struct trace_writer *w, uint32_t stream, uint64_t *now, uint64_t from, uint64_t count,
+		       uint64_t every)
+{
+	static uint64_t words[TRACE_WORDS_MAX];
+	uint64_t begin = *now;
+	uint32_t used = 0;
+
+	for (uint64_t i = from; i < from + count; i++, *now += TICKS) {
+		if (i % every == 0) {
+			words[used++] = WORD(TRACE_WORD_HERE, 0, 0, 3);
+			words[used++] = TRACE_WORD_HERE_MARK;
+			words[used++] = *now;
+			words[used++] = TRACE_WORD_KEY(stream + 1, i);
+		}
+		words[used++] = WORD(TRACE_TASK_CREATE, 9, 0, 10);
+		words[used++] = WORD(TRACE_TASK_CREATE_END, 0, 0, 10);
+		words[used++] = WORD(TRACE_TASK_BEGIN, 9, 1, 10);
+		words[used++] = WORD(TRACE_TASK_END, 0, 0, TICKS - 30);
+	}
+	put(w, stream, begin, *now, words, used);
+}
+
+static void begin_words(struct trace_writer *w, uint64_t *now)
 {
 	const uint64_t first[] = {
+		WORD(TRACE_WORD_JOIN, 0, 0, 0),
+		UINT64_C(1) << 32 | 7,
 		WORD(TRACE_WORD_TIME, 0, 0, 0),
 		1000,
 		WORD(TRACE_REGION_BEGIN, 9, 0, 0),
@@ -157,28 +191,110 @@ static void test_words(int dirfd)
 		WORD(TRACE_TEAM_STARTED, 0, 0, 5),
 		0,
 	};
-	const uint64_t task[] = {
-		WORD(TRACE_TASK_CREATE, 9, 0, 10),
-		WORD(TRACE_TASK_CREATE_END, 0, 0, 10),
-		WORD(TRACE_TASK_BEGIN, 9, 1, 10),
-		WORD(TRACE_TASK_END, 0, 0, 70),
-	};
-	struct trace_writer *w = create_at(dirfd, "trace");
-	int trace = openat(dirfd, "trace", O_RDONLY);
-	uint64_t from = 0, now = 1010;
-	struct seen seen;
 
 	trace_writer__text(w, "@capture source=shim late=0");
-	put(w, 0, 900, now, first, COUNT(first));
-	for (int i = 0; i < 20; i++, now += 100)
-		put(w, 0, now, now + 100, task, COUNT(task));
-	CHECK(part(trace, &from, &seen) == 0 && seen.tasks == 20, "words: %d tasks", (int)seen.tasks);
+	put(w, 0, 900, 1010, first, COUNT(first));
+	*now = 1010;
+}
+
+static void test_words(int dirfd)
+{
+	struct trace_writer *w = create_at(dirfd, "trace");
+	int trace = openat(dirfd, "trace", O_RDONLY);
+	uint64_t from = 0, now;
+	struct seen seen;
+
+	begin_words(w, &now);
+	word_tasks(w, 0, &now, 0, 20, 1000);
+	CHECK(part(trace, &from, &seen) == 0 && seen.tasks == 20 && !seen.damaged, "words: %d tasks",
+	      (int)seen.tasks);
 	CHECK(part(trace, &from, &seen) == -EAGAIN, "nothing new");
-	for (int i = 0; i < 20; i++, now += 100)
-		put(w, 0, now, now + 100, task, COUNT(task));
-	CHECK(part(trace, &from, &seen) == 0 && seen.tasks == 40,
-	      "what came since, from the beginning: %d tasks", (int)seen.tasks);
+	word_tasks(w, 0, &now, 20, 30, 40);
+	CHECK(part(trace, &from, &seen) == 0 && seen.tasks == 10 && !seen.damaged,
+	      "what came since, from where a thread says where it is: %d tasks", (int)seen.tasks);
+	word_tasks(w, 0, &now, 50, 20, 1000);
+	CHECK(part(trace, &from, &seen) == 0 && seen.tasks == 0, "it does not: %d tasks", (int)seen.tasks);
 	trace_writer__abandon(w);
+	close(trace);
+}
+
+static void test_many_words(int dirfd)
+{
+	struct trace_writer *w = create_at(dirfd, "trace");
+	int trace = openat(dirfd, "trace", O_RDONLY);
+	uint64_t from = 0, now, all = 10 * TRACE_PART_WORDS(CPUS) / 40000 * 10000;
+	struct seen seen;
+
+	begin_words(w, &now);
+	for (uint64_t i = 0; i < all; i += 10000)
+		word_tasks(w, 0, &now, i, 10000, 500);
+	CHECK(part(trace, &from, &seen) == 0 && seen.tasks > TRACE_PART_WORDS(CPUS) / 4 / 2 &&
+		      seen.tasks <= TRACE_PART_WORDS(CPUS) / 4 && !seen.damaged,
+	      "of many words the latest: %d tasks", (int)seen.tasks);
+	trace_writer__abandon(w);
+	close(trace);
+}
+
+/* Cut anywhere, also within where the thread says where it is: what follows that is there. */
+static void test_cut_words(int dirfd)
+{
+	const uint64_t here[] = {WORD(TRACE_WORD_HERE, 0, 0, 3), TRACE_WORD_HERE_MARK, 0,
+				 TRACE_WORD_KEY(1, 20)};
+	struct trace_writer *w = create_at(dirfd, "trace");
+	int trace = openat(dirfd, "trace", O_RDONLY);
+	uint64_t from, now;
+	struct seen seen;
+	struct stat st;
+
+	begin_words(w, &now);
+	word_tasks(w, 0, &now, 0, 20, 1000);
+	for (uint32_t cut = 0; cut <= COUNT(here); cut++) {
+		uint64_t words[COUNT(here)];
+
+		memcpy(words, here, sizeof(words));
+		words[2] = now;
+		fstat(trace, &st);
+		from = (uint64_t)st.st_size;
+		/* The end of a task, which is no begin. */
+		put(w, 0, now, now + TICKS, (const uint64_t[]){WORD(TRACE_TASK_END, 0, 0, TICKS)}, 1);
+		now += TICKS;
+		put(w, 0, now, now + 1, words, cut);
+		put(w, 0, now + 1, now + 2, words + cut, (uint32_t)COUNT(here) - cut);
+		word_tasks(w, 0, &now, 20, 10, 1000);
+		CHECK(part(trace, &from, &seen) == 0 && seen.tasks == 10 && !seen.damaged,
+		      "cut after %u words: %d tasks", cut, (int)seen.tasks);
+	}
+	trace_writer__abandon(w);
+	close(trace);
+}
+
+/* Events go to another file, which has no lines. */
+static void test_later(int dirfd)
+{
+	struct trace_writer *w = create_at(dirfd, "trace"), *other = create_at(dirfd, "later");
+	int trace = openat(dirfd, "trace", O_RDONLY), later = openat(dirfd, "later", O_RDONLY);
+	uint64_t from = 0, now;
+	struct seen seen;
+
+	begin_words(w, &now);
+	trace_writer__flush(w);
+	CHECK(part_of(trace, later, &from, &seen) == -EAGAIN, "the later file has nothing yet");
+	for (int i = 0; i < 3; i++)
+		word_tasks(other, 0, &now, (uint64_t)i * 50, 50, 70);
+	CHECK(part_of(trace, later, &from, &seen) == 0 && seen.tasks == 150 && !seen.damaged,
+	      "of the later file: %d tasks", (int)seen.tasks);
+	trace_writer__rotate(other, dirfd, "later2");
+	close(later);
+	unlinkat(dirfd, "later", 0);
+	later = openat(dirfd, "later2", O_RDONLY);
+	unlinkat(dirfd, "later2", 0);
+	word_tasks(other, 0, &now, 150, 50, 170);
+	CHECK(part_of(trace, later, &from, &seen) == 0 && seen.tasks == 30 && !seen.damaged,
+	      "of the next one, from where a thread says where it is: %d tasks", (int)seen.tasks);
+	CHECK(part_of(trace, trace, &from, &seen) == 0 && seen.tasks == 0, "of one that has none");
+	trace_writer__abandon(w);
+	trace_writer__abandon(other);
+	close(later);
 	close(trace);
 }
 
@@ -191,6 +307,9 @@ int main(void)
 	test_events(dirfd);
 	test_cut(dirfd);
 	test_words(dirfd);
+	test_many_words(dirfd);
+	test_cut_words(dirfd);
+	test_later(dirfd);
 	unlinkat(dirfd, "trace", 0);
 	rmdir(directory);
 	close(dirfd);

@@ -97,6 +97,33 @@ static void comes_back(const char *name, const uint64_t *words, uint32_t count, 
 	CHECK(wrong == 0, "%s: comes back wherever the chunks are cut", name);
 }
 
+/* The same, where the thread tells now and then where it is. */
+#define HERE(cpu, ticks, created)                                                                            \
+	WORD(TRACE_WORD_HERE, 0, 0, cpu), TRACE_WORD_HERE_MARK, (ticks), TRACE_WORD_KEY(3, created)
+
+static const uint64_t told_program[] = {
+	WORD(TRACE_WORD_JOIN, 0, 0, 0),
+	UINT64_C(3) << 32 | 100,
+	HERE(7, 2000, 0),
+	WORD(TRACE_REGION_BEGIN, 9, 0, 0),
+	TRACE_REGION_OUTERMOST,
+	0x401000,
+	WORD(TRACE_MEMBER_BEGIN, 9, 0, 20),
+	64,
+	0,
+	WORD(TRACE_TASK_CREATE, 9, 0, 20),
+	HERE(7, 2040, 1),
+	WORD(TRACE_TASK_CREATE_END, 0, 0, 20),
+	WORD(TRACE_WAIT_BEGIN, 9, TRACE_WAIT_TASKWAIT, 20),
+	WORD(TRACE_TASK_BEGIN, 9, 1, 20),
+	WORD(TRACE_TASK_END, 0, 0, 200),
+	WORD(TRACE_WAIT_END, 0, TRACE_WAIT_TASKWAIT, 20),
+	WORD(TRACE_WAIT_BEGIN, 0, TRACE_WAIT_REGION_END, 20),
+	HERE(7, 2340, 1),
+	WORD(TRACE_WAIT_END, 0, TRACE_WAIT_REGION_END, 20),
+	WORD(TRACE_REGION_END, 0, 0, 20),
+};
+
 /* A loop whose turns are two events each, or one of two words: the same. */
 #define LOOP(...)                                                                                            \
 	{                                                                                                    \
@@ -294,9 +321,9 @@ static uint64_t noise(void)
 /* Whatever a process writes, reading it ends, and in one of two ways. */
 static void noise_is_survived(void)
 {
-	static const uint8_t kinds[] = {1,  2,	3,  4,	7,  8,	9,  10, 11, 12, 13, 14,
-					15, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 29,
-					30, 31, 32, 33, 34, 35, 36, 58, 59, 60, 61, 63};
+	static const uint8_t kinds[] = {1,  2,	3,  4,	7,  8,	9,  10, 11, 12, 13, 14, 15,
+					18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 29, 30, 31,
+					32, 33, 34, 35, 36, 56, 58, 59, 60, 61, 63};
 	static uint64_t words[3000];
 	size_t bad = 0;
 
@@ -321,6 +348,7 @@ int main(void)
 {
 	static const uint64_t unknown[] = {WORD(62, 0, 0, 0)}, fine[] = {WORD(TRACE_TASK_END, 0, 0, 0)},
 			      nothing[] = {READING(0, 0, 0)},
+			      unmarked[] = {WORD(TRACE_WORD_HERE, 0, 0, 1), 1, 2500, TRACE_WORD_KEY(1, 1)},
 			      far[] = {WORD(TRACE_WORD_TIME, 0, 0, 0), UINT64_C(3) << 62,
 				       WORD(TRACE_TASK_END, 0, 0, 0)};
 
@@ -328,6 +356,7 @@ int main(void)
 		return 1;
 	word_ticks_per_ns = 2;
 	comes_back("a region", program, COUNT(program), expected);
+	comes_back("where the thread is", told_program, COUNT(told_program), expected);
 	readings_come_back();
 	turns_come_back();
 	loss_is_said();
@@ -335,6 +364,8 @@ int main(void)
 	refused("an unknown kind", unknown, 1, 2000, 3000, "unknown kind 62");
 	refused("a reading of no counters", nothing, 1, 2000, 3000, "unknown kind 39");
 	refused("a clock that goes back", fine, 1, 1000, 1500, "words that do not fit");
+	refused("where a thread is without the mark", unmarked, COUNT(unmarked), 2000, 3000,
+		"without its mark");
 	refused("a time beyond all clocks", far, 3, 2000, 3000, "no clock shows");
 	noise_is_survived();
 	unlink(trace_path);
