@@ -21,6 +21,8 @@
 #define TOLD_FIRST                                                                                           \
 	(13 + SHIM_COUNTERS_MAX + (SHIM_COUNTERS_MAX + SHIM_COUNTERS_EACH - 1) / SHIM_COUNTERS_EACH)
 
+_Static_assert((SHIM_HERE_WORDS & (SHIM_HERE_WORDS - 1)) == 0, "its last word has only ones below");
+
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif

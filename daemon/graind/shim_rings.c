@@ -21,6 +21,11 @@
 #define BLOCK_WORDS (RING_WORDS / SHIM_BLOCKS)
 /* Of a process, that are looked at to find one. */
 #define TASKS 4096
+/*
+ * With its number there: a thread that had ended before its number here was looked for. The kernel gives none
+ * so large.
+ */
+#define TID_THERE (1u << 30)
 #define MOST_NS_PER_EVENT 100000
 /* One chunk of the trace. */
 #define TAKE_WORDS TRACE_WORDS_MAX
@@ -123,6 +128,7 @@ struct shim_rings {
 	struct clock_pair clock;
 	struct counter_set counters; /* until they are told */
 	bool lives_apart;	     /* in a PID namespace of its own */
+	uint32_t there;		     /* its number in that; 0: it had ended already */
 	bool tasks_listed;	     /* since the last call */
 	size_t task_count;
 	struct task tasks[TASKS];
@@ -230,7 +236,8 @@ int shim_rings__new(pid_t pid, int connection, const struct shim_rings_opts *opt
 	rings->pid = pid;
 	rings->connection = connection;
 	snprintf(name, sizeof(name), "%d", (int)pid);
-	rings->lives_apart = innermost(pid, name) != (uint32_t)pid;
+	rings->there = innermost(pid, name);
+	rings->lives_apart = rings->there && rings->there != (uint32_t)pid;
 	error = make_memory(rings, &memory);
 	if (error) {
 		shim_rings__free(rings);
@@ -330,6 +337,8 @@ static uint32_t find_tid(struct shim_rings *rings, uint32_t tid)
 
 	if (!rings->lives_apart)
 		return tid;
+	if (rings->there == tid)
+		return (uint32_t)rings->pid;
 	snprintf(name, sizeof(name), "%u", tid);
 	if (innermost(rings->pid, name) == tid)
 		return tid;
@@ -337,8 +346,7 @@ static uint32_t find_tid(struct shim_rings *rings, uint32_t tid)
 	for (size_t i = 0; i < rings->task_count; i++)
 		if (rings->tasks[i].there == tid)
 			return rings->tasks[i].here;
-	/* It has ended already. */
-	return tid;
+	return TID_THERE | tid;
 }
 
 static const struct {

@@ -71,7 +71,8 @@ is "hundreds of threads that end: graind lists them never" "$(grep -c '/proc/[0-
 job=$(sed -n 's/.*: job \([0-9]*\): process .*rough plain$/\1/p' "$T/err")
 "$GRAINCTL" export "$job" --format log -o "$T/log"
 pid=$(sed -n 's/^@process pid=\([0-9]*\) .*/\1/p' "$T/log")
-# There they are 1 to some ten; here the kernel gives numbers from 300 on again when it has given all.
+# There they are 1 to some ten; here the kernel gives numbers from 300 on again when it has given all. What has ended before
+# graind looked is none of these.
 is "in a PID namespace: the threads of its events are those that it has here, the first is its own" \
 	"$(awk '/^[0-9]+ [0-9]+ / && $4 ~ /^(create|member)-begin$/ { own += $2 == '"$pid"'; low += $2 < 300 } END { print (own > 0), low + 0 }' "$T/log")" "1 0"
 # alone NAME MODE COMMAND...: with the library, and whoever listens at $T/rings.sock.
