@@ -72,7 +72,7 @@ export B said
 # What measures no time runs on all CPUs, and is shown in order. Of what runs programs that are recorded, some judge
 # neither time nor CPU use nor anything of the whole machine: two at a time, as each leaves half of the time idle by
 # itself, the longest first. The rest, and what is new, runs alone.
-paired=(matrix matrix_attached matrix_versions hostile_user ompt shim_matrix_attached shim_attach shim_matrix_libomp
+paired=(matrix matrix_attached matrix_versions bodies hostile_user ompt shim_matrix_attached shim_attach shim_matrix_libomp
 	shim_refusals live metrics attach shim_races shim_rough real_programs shim_cycles retention fleet ranks report_directory
 	guest service ompt_versions exact dashboards ranks_nodes optout exact_private shim_runtimes accesses compare
 	run_attach counters shim_libomp shim_hostile producers shim_rough_attached find_worker)
