@@ -86,6 +86,7 @@ struct site_table {
 	uint32_t *source; /* site * SITE_KIND_MAX + kind -> index, GRAIN_NONE: not asked for yet */
 	struct number_map variants;
 	struct number_map by_ident; /* ident * SITE_KIND_MAX + kind -> index */
+	struct number_map bodies;   /* site of a region -> number of its body's source */
 	uint32_t next_number;
 };
 int site_table__init(struct site_table *table, struct event_stream *stream, struct trace_content *content,
@@ -97,6 +98,12 @@ int site_table__init(struct site_table *table, struct event_stream *stream, stru
  */
 int site_table__source(struct site_table *table, uint32_t site, uint64_t ident, enum site_kind kind,
 		       uint32_t *out);
+/*
+ * The region that begins at the site has its body at this address. The body is written where the construct
+ * is: if the site's line is in another file (GCC gives such calls that of the function that was inlined
+ * beside them), the body's stands for it. Before the first site_table__source().
+ */
+int site_table__body(struct site_table *table, uint32_t site, uint64_t body);
 /* Whether a line of the program is known of the site. */
 bool site_table__has_line(const struct site_table *table, uint32_t site);
 void site_table__free(struct site_table *table);

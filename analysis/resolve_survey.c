@@ -162,6 +162,9 @@ static int find_team(struct resolver *r, struct thread *t, uint32_t index)
 
 	switch (rec->kind) {
 	case TRACE_REGION_BEGIN:
+		error = site_table__body(&r->sites, rec->site, rec->key);
+		if (error)
+			return error;
 		rec->key = 0;
 		while (s->depth && s->regions[s->depth - 1].sp <= rec->frame)
 			s->depth--;

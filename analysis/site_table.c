@@ -39,6 +39,7 @@ void site_table__free(struct site_table *table)
 	free(table->source);
 	number_map__free(&table->variants);
 	number_map__free(&table->by_ident);
+	number_map__free(&table->bodies);
 }
 
 /* Takes ownership of what source points to. */
@@ -135,6 +136,34 @@ static int of_ident(struct site_table *table, uint32_t ident, enum site_kind kin
 	return error ? error : number_map__put(&table->by_ident, key, *out);
 }
 
+int site_table__body(struct site_table *table, uint32_t site, uint64_t body)
+{
+	uint32_t number = body ? number_map__get(&table->content->site_source, body) : GRAIN_NONE;
+
+	if (number == GRAIN_NONE || number_map__get(&table->bodies, site) != GRAIN_NONE)
+		return 0;
+	return number_map__put(&table->bodies, site, number);
+}
+
+static bool is_one_file(const struct event_source *a, const struct event_source *b)
+{
+	return a->path[0] && b->path[0] ? strcmp(a->path, b->path) == 0 : strcmp(a->file, b->file) == 0;
+}
+
+/* The source of the construct whose call, at the site, has that of `index`. */
+static uint32_t construct_of(const struct site_table *table, uint32_t site, uint32_t index)
+{
+	const struct event_source *sources = table->stream->sources;
+	uint32_t number = number_map__get(&table->bodies, site), body = GRAIN_NONE;
+
+	if (number != GRAIN_NONE)
+		body = number_map__get(&table->content->source_index, number);
+	return body != GRAIN_NONE && sources[body].line && sources[index].line &&
+			       !is_one_file(&sources[body], &sources[index])
+		       ? body
+		       : index;
+}
+
 int site_table__source(struct site_table *table, uint32_t site, uint64_t ident, enum site_kind kind,
 		       uint32_t *out)
 {
@@ -152,6 +181,8 @@ int site_table__source(struct site_table *table, uint32_t site, uint64_t ident, 
 
 		if (number != GRAIN_NONE)
 			index = number_map__get(&table->content->source_index, number);
+		if (index != GRAIN_NONE && (kind == SITE_PARALLEL || kind == SITE_TEAMS))
+			index = construct_of(table, site, index);
 		if (index == GRAIN_NONE)
 			error = add_unknown(table, address, kind, known);
 		else

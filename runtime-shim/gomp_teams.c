@@ -75,6 +75,8 @@ struct shim_local *gomp__begin_region(struct region *region, const struct bindin
 	gomp__look();
 	*region = (struct region){.fn = fn, .data = data, .runtime = to->runtime, .team = next_team()};
 	outermost = gomp__tell_unseen(local, to->runtime);
+	/* The body's address has a number even if the team has no worker that names it. */
+	shim__site((const void *)(uintptr_t)fn, SHIM_SITE_MEMBER_BODY);
 	SHIM_EVENT2(local, SHIM_REGION_BEGIN, shim__site(caller, SHIM_SITE_PARALLEL), 0,
 		    (threads & RING_REGION_THREADS) | outermost, (uint64_t)(uintptr_t)fn);
 	HAND_OVER(region);

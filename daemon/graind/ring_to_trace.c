@@ -202,6 +202,7 @@ static void interpret(struct ring_to_trace *to, const struct ring_event *in)
 		break;
 	case RING_REGION_BEGIN:
 		note_call(to, in->site, in->extra, in->arg & RING_REGION_TEAMS ? "teams" : "parallel");
+		site_set__add(to->sites, in->key, "parallel", false);
 		break;
 	case RING_TEAM_START:
 		if (in->arg > counts->largest_team)

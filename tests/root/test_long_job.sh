@@ -218,5 +218,15 @@ is "and it left no other files" "$(ls "$GRAIND_STATE_DIR/jobs/$job" | tr '\n' ' 
 start_graind
 "$GRAINCTL" run --max-bytes 4M -- "$B/tests/omp/fib" 10 2 1 >/dev/null 2>"$T/err"
 is "a ceiling that is too low is refused" "$?" 2
+# GCC gives a call of the region's that of the function that is inlined behind it: the region is where its body is written.
+for how in "--" "--fast --"; do
+	for threads in 1 2; do
+		# shellcheck disable=SC2086
+		OMP_NUM_THREADS=$threads "$GRAINCTL" run $how "$B/tests/omp/slow_round" 5 5 5 >"$T/said" 2>"$T/err"
+		"$GRAINCTL" export "$(sed -n 's/^job //p' "$T/err")" --format log -o "$T/log"
+		is "regions of ${threads} threads, run $how: the line of the construct" "$(awk '$1 == "@source" { split($0, w, /(file|line)=/); at[$2] = w[2] w[3] }
+			$4 == "region-begin" { sub(/.*src=/, ""); print at[$1 + 0] }' "$T/log" | sed 's/ func.*//; s/["]//g' | sort | uniq -c | sed 's/^ *//')" "5 slow_round.c 30"
+	done
+done
 stop_graind
 is "graind ends cleanly" "$GRAIND_STATUS" 0

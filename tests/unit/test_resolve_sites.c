@@ -62,11 +62,48 @@ static void test_locks_and_idents(void)
 	event_stream__free(s);
 }
 
+/* A region's call that is said to lie in another file than its body is where the body is. */
+static void test_bodies_and_calls(void)
+{
+	static const char *const lines[] = {"@source 1 file=a.c line=30 func=main path=/src/a.c",
+					    "@source 2 file=inline.h line=75 func=now path=/src/inline.h",
+					    "@source 3 file=a.c line=40 func=main path=/src/a.c",
+					    "@source 4 file=a.c line=41 func=main path=/src/a.c",
+					    "@site 0x500 source=1",
+					    "@site 0x31f source=2",
+					    "@site 0x600 source=4",
+					    "@site 0x41f source=3",
+					    NULL};
+	static const uint64_t body[] = {0x500, 0x600, 0x700}, call[] = {0x31f, 0x41f, 0x31f};
+	static const uint32_t line[] = {30, 40, 75};
+
+	for (size_t i = 0; i < sizeof(body) / sizeof(body[0]); i++) {
+		const struct trace_event events[] = {
+			E(1, 1, REGION_BEGIN, 2000, .key = body[i], .site = call[i], .arg = 1),
+			E(2, 1, TEAM_START, 1900, .key = 77, .arg = 1),
+			E(3, 1, TEAM_STARTED, 1908),
+			E(5, 1, WAIT_BEGIN, 1850, .arg = TRACE_WAIT_REGION_END),
+			E(6, 1, WAIT_END, 1858, .arg = TRACE_WAIT_REGION_END),
+			E(7, 1, REGION_END, 2008),
+		};
+		struct event_stream *s =
+			resolve("a call and its body", lines, events, sizeof(events) / sizeof(events[0]));
+		uint32_t found = 0;
+
+		for (size_t k = 0; s && k < s->count; k++)
+			if (s->events[k].kind == EVENT_REGION_BEGIN && s->events[k].src != GRAIN_NONE)
+				found = s->sources[s->events[k].src].line;
+		CHECK(found == line[i], "body %zu: line %u", i, found);
+		event_stream__free(s);
+	}
+}
+
 int main(void)
 {
 	if (resolve_begin())
 		return 1;
 	test_locks_and_idents();
+	test_bodies_and_calls();
 	resolve_end();
 	CHECK_DONE();
 }
