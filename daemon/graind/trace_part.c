@@ -124,7 +124,7 @@ static int write_part(int lines, int from, struct trace_header header, const str
 		walk.size = pieces->list[pieces->first].offset;
 	header.header_bytes = sizeof(header);
 	header.flags |= TRACE_INCOMPLETE;
-	if (pieces->first || pieces->list[0].offset > walk.at || lines != from)
+	if (lines != from || pieces->list[pieces->first].offset > walk.at)
 		header.flags |= TRACE_PART;
 	error = write(to, &header, sizeof(header)) == sizeof(header) ? 0 : -EIO;
 	while (!error && next(&walk, &piece))
