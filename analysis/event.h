@@ -279,6 +279,7 @@ struct event_area {
 	uint64_t bytes, start;	      /* start 0: not known, or several parts */
 	uint64_t step[EVENT_LOOKS];   /* every so many'th page was looked at; 0: it was not there */
 	uint64_t absent[EVENT_LOOKS]; /* of those: not in memory */
+	uint64_t hidden[EVENT_LOOKS]; /* of those: in memory, the kernel did not tell on which node */
 	uint32_t number;
 };
 

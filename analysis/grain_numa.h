@@ -23,6 +23,7 @@ struct grain_numa {
 	const char *allowed_cpus, *allowed_nodes; /* lists of what the process could use; "" unknown */
 	uint64_t first_ns, last_ns;		  /* of the looks */
 	uint64_t moved;				  /* grains with fragments on several nodes */
+	uint64_t hidden_bytes[GRAIN_LOOKS];	  /* of the areas */
 	/*
 	 * Parts of the accesses to memory by teams, if its pages are all used alike: the least that is
 	 * remote, whichever thread uses which page, and what is if every thread uses all of them. NAN
@@ -101,11 +102,13 @@ struct grain_area {
 	const char *kind; /* "data", "heap", "stack", "allocation", "anonymous", "shared", "file", "other" */
 	uint64_t bytes;
 	uint64_t step[GRAIN_LOOKS];	      /* every so many'th page was looked at; 0: it was not there */
-	uint64_t resident_bytes[GRAIN_LOOKS]; /* in memory; of large ones estimated */
+	uint64_t resident_bytes[GRAIN_LOOKS]; /* on a node that is known; of large ones estimated */
+	uint64_t hidden_bytes[GRAIN_LOOKS];   /* in memory, the kernel did not tell on which node */
 	size_t node;			      /* index of the node with most of it at last */
-	double on_node;			      /* part of it that is there, NAN nothing in memory */
+	double on_node;			      /* part of what is known that is there, NAN nothing */
 	double far;	/* part of teams' time on other nodes than its pages, by their parts; NAN unknown */
-	bool misplaced; /* nearly all of it on one node, while much of the time is spent on others */
+	bool misplaced; /* nearly all that is in memory on one node, while much of the time is spent on others
+			 */
 	struct grain_access_counts accesses; /* sampled ones of it, by teams */
 };
 void grain_graph__area(const struct grain_graph *graph, size_t index, struct grain_area *out);

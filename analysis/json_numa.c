@@ -114,6 +114,7 @@ static void write_area(struct json_out *o, const struct grain_graph *g, size_t i
 		for (size_t k = 0; k < numa->nodes; k++)
 			json_out__uint(o, grain_graph__area_bytes(g, index, (enum grain_look)look, k) / 4096);
 		json_out__close(o, ']');
+		key_uint(o, "hidden", area.hidden_bytes[look] / 4096);
 		json_out__close(o, '}');
 	}
 	json_out__key(o, "node");

@@ -159,13 +159,13 @@ static int counts(struct parse *p, const struct field *f, uint32_t area, uint8_t
 	return error;
 }
 
-/* @pages AREA look=first|last step=N absent=N nodes=NODE:PAGES,... */
+/* @pages AREA look=first|last step=N absent=N hidden=N nodes=NODE:PAGES,... */
 int parse__pages(struct parse *p)
 {
 	struct event_numa *numa = &p->stream->numa;
 	size_t known = numa->page_count;
 	struct field f, nodes = {0};
-	uint64_t step = 1, absent = 0;
+	uint64_t step = 1, absent = 0, hidden = 0;
 	uint8_t look = EVENT_LOOK_LAST;
 	uint32_t area, index;
 	int rc, error = number(p, &area, "@pages needs the number of an area");
@@ -179,6 +179,8 @@ int parse__pages(struct parse *p)
 			error = parse__u64(p, &step, &f);
 		else if (field__is(&f, "absent"))
 			error = parse__u64(p, &absent, &f);
+		else if (field__is(&f, "hidden"))
+			error = parse__u64(p, &hidden, &f);
 		else if (field__is(&f, "nodes"))
 			nodes = f;
 	}
@@ -186,7 +188,7 @@ int parse__pages(struct parse *p)
 		return error;
 	index = event_stream__find_area(p->stream, area);
 	if (index == GRAIN_NONE || !step || step > EVENT_STEP_MAX || absent > EVENT_PAGES_MAX ||
-	    numa->areas[index].step[look]) {
+	    hidden > EVENT_PAGES_MAX || numa->areas[index].step[look]) {
 		snprintf(p->why, 128,
 			 "@pages of area %u, which is not declared, or said twice, or its numbers", area);
 		return -EBADMSG;
@@ -199,5 +201,6 @@ int parse__pages(struct parse *p)
 	}
 	numa->areas[index].step[look] = step;
 	numa->areas[index].absent[look] = absent;
+	numa->areas[index].hidden[look] = hidden;
 	return 0;
 }

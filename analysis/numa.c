@@ -250,9 +250,11 @@ static uint64_t team_time(const struct numa *n)
 	return sum;
 }
 
+/* What is hidden may be on any node. */
 static void judge(const struct numa *n, struct grain_area *area, const uint64_t *last)
 {
 	uint64_t all = sum_of(last, n->node_count), time = team_time(n);
+	uint64_t resident = all + area->hidden_bytes[GRAIN_LOOK_LAST];
 
 	area->on_node = area->far = NAN;
 	for (size_t i = 0; i < n->node_count; i++)
@@ -268,17 +270,17 @@ static void judge(const struct numa *n, struct grain_area *area, const uint64_t 
 		area->far += part(n->nodes[i].team_ns, time) * (1 - part(last[i], all));
 	area->misplaced = all >= MISPLACED_BYTES &&
 			  all / NUMA_PAGE_BYTES / area->step[GRAIN_LOOK_LAST] >= FOUND_PAGES &&
-			  area->on_node >= ON_ONE_NODE &&
+			  part(last[area->node], resident) >= ON_ONE_NODE &&
 			  1 - part(n->nodes[area->node].team_ns, time) >= TIME_ELSEWHERE &&
 			  strcmp(area->kind, "stack") && strcmp(area->kind, "other");
 }
 
 /* Bounded, so that no sum of them overflows. */
-static uint64_t bytes_of(const struct event_area *area, const struct event_pages *pages)
+static uint64_t bytes_of(uint64_t pages, uint64_t step)
 {
 	uint64_t all;
 
-	if (__builtin_mul_overflow(pages->pages, area->step[pages->look], &all))
+	if (__builtin_mul_overflow(pages, step, &all))
 		all = MOST_PAGES;
 	return (all < MOST_PAGES ? all : MOST_PAGES) * NUMA_PAGE_BYTES;
 }
@@ -300,7 +302,7 @@ static int measure_pages(struct grain_graph *g)
 	}
 	for (size_t i = 0; i < said->page_count; i++) {
 		const struct event_pages *pages = &said->pages[i];
-		uint64_t bytes = bytes_of(&said->areas[pages->area], pages);
+		uint64_t bytes = bytes_of(pages->pages, said->areas[pages->area].step[pages->look]);
 		uint32_t node = numa__index(n, pages->node);
 
 		n->bytes[(pages->area * GRAIN_LOOKS + pages->look) * n->node_count + node] = bytes;
@@ -316,6 +318,8 @@ static int measure_pages(struct grain_graph *g)
 					   .bytes = area->bytes};
 		for (size_t look = 0; look < GRAIN_LOOKS; look++) {
 			out->step[look] = area->step[look];
+			out->hidden_bytes[look] = bytes_of(area->hidden[look], area->step[look]);
+			n->hidden_bytes[look] += out->hidden_bytes[look];
 			out->resident_bytes[look] = sum_of(bytes + look * n->node_count, n->node_count);
 			for (size_t k = 0; k < n->node_count; k++)
 				n->nodes[k].resident_bytes[look] += bytes[look * n->node_count + k];
@@ -395,6 +399,7 @@ void grain_graph__numa(const struct grain_graph *graph, struct grain_numa *out)
 		.allowed_nodes = said->allowed_nodes ? said->allowed_nodes : "",
 		.first_ns = said->first_ns,
 		.last_ns = said->last_ns,
+		.hidden_bytes = {n->hidden_bytes[GRAIN_LOOK_FIRST], n->hidden_bytes[GRAIN_LOOK_LAST]},
 		.moved = n->moved,
 		.remote_least = NAN,
 		.remote_alike = NAN,

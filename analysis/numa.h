@@ -37,6 +37,7 @@ struct numa {
 	uint64_t *bytes;     /* (area * GRAIN_LOOKS + look) * node_count + node */
 	struct grain_area *areas;
 	size_t area_count;
+	uint64_t hidden_bytes[GRAIN_LOOKS];
 	uint64_t moved;
 	struct numa_access *accesses;
 	size_t access_count, access_capacity;

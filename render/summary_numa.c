@@ -87,7 +87,9 @@ static void add_area(struct columns *table, const struct grain_graph *g, size_t 
 	columns__add(table, text);
 	columns__add(table, area.kind);
 	columns__add(table, format__bytes(area.bytes).text);
-	columns__add(table, format__bytes(area.resident_bytes[GRAIN_LOOK_LAST]).text);
+	columns__add(table,
+		     format__bytes(area.resident_bytes[GRAIN_LOOK_LAST] + area.hidden_bytes[GRAIN_LOOK_LAST])
+			     .text);
 	if (isnan(area.on_node)) {
 		columns__add(table, "-");
 	} else {
@@ -101,6 +103,20 @@ static void add_area(struct columns *table, const struct grain_graph *g, size_t 
 	if (sampled)
 		columns__add(table, isnan(remote) ? "-" : format__percent(100 * remote).text);
 	columns__add(table, area.misplaced ? "misplaced" : "");
+}
+
+static void say_hidden(struct summary *s, uint64_t bytes)
+{
+	char line[300];
+
+	if (!bytes)
+		return;
+	snprintf(
+		line, sizeof(line),
+		"on which node %s of them lie this kernel did not tell: NUMA balancing waited for their next "
+		"use",
+		format__bytes(bytes).text);
+	summary__paragraph(s, "  ", line);
 }
 
 static void show_areas(struct summary *s, const struct grain_numa *numa, bool sampled)
@@ -130,6 +146,7 @@ static void show_areas(struct summary *s, const struct grain_numa *numa, bool sa
 		add_area(&table, s->graph, i, sampled);
 	summary__print(s, &table);
 	summary__more(s, numa->areas, AREAS_SHOWN, "areas");
+	say_hidden(s, numa->hidden_bytes[GRAIN_LOOK_LAST]);
 }
 
 /* What was sampled; else what follows from where pages are. */

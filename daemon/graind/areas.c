@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/areas.h"
 
+#include "daemon/graind/pagemap.h"
 #include "daemon/graind/process.h"
 
 #include <errno.h>
@@ -25,9 +26,9 @@
 /* Of a block that malloc has mapped by itself; glibc keeps these flags in the lowest bits of its size. */
 #define MALLOC_FLAGS 7u
 #define MALLOC_MAPPED 2u
-/* Of a page's entry in /proc/PID/pagemap. */
-#define PAGEMAP_PRESENT (UINT64_C(1) << 63)
-#define PAGEMAP_SWAPPED (UINT64_C(1) << 62)
+
+#define NOT_OPENED (-1)
+#define NOT_TO_BE (-2)
 
 struct line {
 	uint64_t start, end, inode;
@@ -38,7 +39,7 @@ struct line {
 struct finder {
 	struct area_list *list;
 	pid_t pid;
-	int mem, pagemap; /* of /proc/PID/; -1 not opened, -2 cannot be */
+	int mem, pagemap; /* of /proc/PID/; NOT_OPENED, NOT_TO_BE */
 	/* Of the line before. */
 	uint64_t end;
 	bool guard; /* nothing may touch it: it ends a stack */
@@ -82,15 +83,14 @@ static void add(struct finder *f, uint64_t start, uint64_t end, enum area_kind k
 	snprintf(list->areas[list->count++].name, sizeof(list->areas->name), "%s", name);
 }
 
-/* -2: none, now or later. */
-static int open_of(pid_t pid, const char *name)
+static int open_memory(pid_t pid)
 {
 	char path[64];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -2 : fd;
+	return fd < 0 ? NOT_TO_BE : fd;
 }
 
 /*
@@ -99,14 +99,11 @@ static int open_of(pid_t pid, const char *name)
  */
 static bool is_touched(struct finder *f, uint64_t address)
 {
-	uint64_t entry;
-
-	if (f->pagemap == -1)
-		f->pagemap = open_of(f->pid, "pagemap");
-	return f->pagemap >= 0 &&
-	       pread(f->pagemap, &entry, sizeof(entry), (off_t)(address / PAGE * sizeof(entry))) ==
-		       sizeof(entry) &&
-	       entry & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED);
+	if (f->pagemap == NOT_OPENED) {
+		f->pagemap = pagemap__open(f->pid);
+		f->pagemap = f->pagemap < 0 ? NOT_TO_BE : f->pagemap;
+	}
+	return pagemap__entry(f->pagemap, address) & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED);
 }
 
 /* The bytes of the block of malloc's that a mapping begins with, 0: it begins with something else. */
@@ -116,8 +113,8 @@ static uint64_t block_at(struct finder *f, uint64_t start, uint64_t end)
 
 	if (start >= end || !is_touched(f, start))
 		return 0;
-	if (f->mem == -1)
-		f->mem = open_of(f->pid, "mem");
+	if (f->mem == NOT_OPENED)
+		f->mem = open_memory(f->pid);
 	if (f->mem < 0 || pread(f->mem, head, sizeof(head), (off_t)start) != sizeof(head))
 		return 0;
 	if ((head[1] & MALLOC_FLAGS) != MALLOC_MAPPED || head[0] >= PAGE)
@@ -258,7 +255,7 @@ static int by_start(const void *a, const void *b)
 
 int areas__find(pid_t pid, struct area_list *out)
 {
-	struct finder f = {.list = out, .pid = pid, .mem = -1, .pagemap = -1};
+	struct finder f = {.list = out, .pid = pid, .mem = NOT_OPENED, .pagemap = NOT_OPENED};
 	size_t room = 0;
 	char path[64], *text = NULL;
 	struct line line;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/graind/pages.h"
 
+#include "daemon/graind/pagemap.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -133,7 +135,34 @@ static int share_out(struct pages_look *look)
 	return look->nodes ? 0 : -ENOMEM;
 }
 
-static int ask(pid_t pid, const struct pages_area *area, uint16_t *nodes)
+static bool is_balanced(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/numa_balancing", "re");
+	int mode = 0;
+
+	if (file && fscanf(file, "%d", &mode) != 1)
+		mode = 0;
+	if (file)
+		fclose(file);
+	return mode;
+}
+
+/* Every node of a look can be told from PAGES_ABSENT and PAGES_HIDDEN. */
+static uint16_t node_of(int status)
+{
+	return status >= 0 && status < PAGES_HIDDEN ? (uint16_t)status : PAGES_ABSENT;
+}
+
+/* One that has been used since the kernel was asked has a node by now. */
+static void ask_again(pid_t pid, void *page, uint16_t *node)
+{
+	int status = -ENOENT;
+
+	if (syscall(SYS_move_pages, pid, 1UL, &page, NULL, &status, 0) == 0 && status >= 0)
+		*node = node_of(status);
+}
+
+static int ask(pid_t pid, int pagemap, const struct pages_area *area, uint16_t *nodes)
 {
 	void *at[AT_ONCE];
 	int status[AT_ONCE];
@@ -145,10 +174,16 @@ static int ask(pid_t pid, const struct pages_area *area, uint16_t *nodes)
 			at[i] = (void *)(area->area.start + (done + i) * area->step * PAGES_BYTES);
 		if (syscall(SYS_move_pages, pid, count, at, NULL, status, 0) != 0)
 			return -errno;
-		for (size_t i = 0; i < count; i++)
-			nodes[area->first + done + i] = status[i] >= 0 && status[i] < PAGES_ABSENT
-								? (uint16_t)status[i]
-								: PAGES_ABSENT;
+		for (size_t i = 0; i < count; i++) {
+			uint16_t *node = &nodes[area->first + done + i];
+
+			*node = node_of(status[i]);
+			if (status[i] != -ENOENT ||
+			    !(pagemap__entry(pagemap, (uint64_t)at[i]) & PAGEMAP_PRESENT))
+				continue;
+			*node = PAGES_HIDDEN;
+			ask_again(pid, at[i], node);
+		}
 		done += count;
 	}
 	return 0;
@@ -157,10 +192,11 @@ static int ask(pid_t pid, const struct pages_area *area, uint16_t *nodes)
 static int fill(struct pages *pages, struct pages_look *look)
 {
 	struct area_list list;
-	int error = areas__find(pages->process.pid, &list);
+	int error = areas__find(pages->process.pid, &list), pagemap;
 
 	if (error)
 		return error;
+	pagemap = is_balanced() ? pagemap__open(pages->process.pid) : -1;
 	look->areas = calloc(list.count + 1, sizeof(*look->areas));
 	for (size_t i = 0; look->areas && i < list.count; i++)
 		look->areas[i].area = list.areas[i];
@@ -168,7 +204,9 @@ static int fill(struct pages *pages, struct pages_look *look)
 	areas__free(&list);
 	error = look->areas ? share_out(look) : -ENOMEM;
 	for (size_t i = 0; i < look->area_count && !error; i++)
-		error = ask(pages->process.pid, &look->areas[i], look->nodes);
+		error = ask(pages->process.pid, pagemap, &look->areas[i], look->nodes);
+	if (pagemap >= 0)
+		close(pagemap);
 	return error;
 }
 

@@ -4,6 +4,9 @@
  * The kernel is asked page by page (move_pages, which moves nothing here): of memory beyond 128 MiB only
  * some pages, evenly spread. One thread looks for all processes, at 2 % of a CPU for each and 5 % for all at
  * most.
+ *
+ * While NUMA balancing waits for the next use of a page some kernels (6.1 to 6.5) say that it is not there.
+ * That it is, but not where, is seen in its pagemap: such pages are hidden.
  */
 #ifndef GRAIND_PAGES_H
 #define GRAIND_PAGES_H
@@ -12,6 +15,7 @@
 #include "daemon/graind/process.h"
 
 #define PAGES_ABSENT UINT16_MAX
+#define PAGES_HIDDEN (UINT16_MAX - 1)
 #define PAGES_BYTES 4096
 
 struct pages_area {
@@ -25,7 +29,7 @@ struct pages_look {
 	uint64_t time_ns; /* when it was over */
 	struct pages_area *areas;
 	size_t area_count;
-	uint16_t *nodes; /* by page; PAGES_ABSENT: not in memory */
+	uint16_t *nodes; /* by page; PAGES_ABSENT: not in memory; PAGES_HIDDEN */
 };
 
 struct pages;

@@ -15,7 +15,7 @@ struct place {
 	const char *name, *module, *kind;
 	uint64_t start, bytes;
 	uint64_t step[LOOKS]; /* 0: it was not there then */
-	uint64_t absent[LOOKS];
+	uint64_t absent[LOOKS], hidden[LOOKS];
 	uint64_t *pages[LOOKS]; /* looked at, by node */
 };
 
@@ -34,7 +34,7 @@ static size_t count_nodes(const struct pages_look *look, size_t nodes)
 		const struct pages_area *area = &look->areas[i];
 
 		for (size_t k = area->first; k < area->first + area->count; k++)
-			if (look->nodes[k] != PAGES_ABSENT && look->nodes[k] >= nodes)
+			if (look->nodes[k] < PAGES_HIDDEN && look->nodes[k] >= nodes)
 				nodes = look->nodes[k] + 1u;
 	}
 	return nodes;
@@ -121,6 +121,8 @@ static void count_area(struct table *table, const struct pages_look *look, size_
 		}
 		if (node == PAGES_ABSENT)
 			place->absent[which]++;
+		else if (node == PAGES_HIDDEN)
+			place->hidden[which]++;
 		else
 			place->pages[which][node]++;
 	}
@@ -137,7 +139,7 @@ static uint64_t pages_in_memory(const struct place *place, size_t nodes)
 	uint64_t most = 0;
 
 	for (size_t look = 0; look < LOOKS; look++) {
-		uint64_t pages = 0;
+		uint64_t pages = place->hidden[look] * place->step[look];
 
 		for (size_t node = 0; node < nodes; node++)
 			pages += place->pages[look][node] * place->step[look];
@@ -163,13 +165,15 @@ static int by_pages(const void *a, const void *b)
 static int write_pages(struct trace_writer *writer, const struct table *table, size_t number,
 		       const struct place *place, size_t look)
 {
-	char *text = NULL;
+	char *text = NULL, hidden[40] = "";
 	size_t size;
 	FILE *out;
 	int error;
 
 	if (!place->step[look])
 		return 0;
+	if (place->hidden[look])
+		snprintf(hidden, sizeof(hidden), " hidden=%" PRIu64, place->hidden[look]);
 	out = open_memstream(&text, &size);
 	if (!out)
 		return -ENOMEM;
@@ -180,8 +184,9 @@ static int write_pages(struct trace_writer *writer, const struct table *table, s
 		free(text);
 		return -ENOMEM;
 	}
-	error = trace_writer__textf(writer, "@pages %zu look=%s step=%" PRIu64 " absent=%" PRIu64 " nodes=%s",
-				    number, look_names[look], place->step[look], place->absent[look],
+	error = trace_writer__textf(writer,
+				    "@pages %zu look=%s step=%" PRIu64 " absent=%" PRIu64 "%s nodes=%s",
+				    number, look_names[look], place->step[look], place->absent[look], hidden,
 				    text[0] ? text : "none");
 	free(text);
 	return error;
@@ -211,6 +216,7 @@ static void add_to_others(struct place *others, const struct place *place, size_
 	for (size_t look = 0; look < LOOKS; look++) {
 		others->step[look] = place->step[look] ? 1 : others->step[look];
 		others->absent[look] += place->absent[look] * place->step[look];
+		others->hidden[look] += place->hidden[look] * place->step[look];
 		for (size_t node = 0; node < nodes; node++)
 			others->pages[look][node] += place->pages[look][node] * place->step[look];
 	}

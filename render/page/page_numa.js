@@ -7,7 +7,7 @@ function area_title(area) {
 }
 
 function resident_bytes(numa, look) {
-	return look ? look.pages.reduce((sum, pages) => sum + pages, 0) * numa.pages.page_bytes : 0;
+	return look ? look.pages.reduce((sum, pages) => sum + pages, look.hidden) * numa.pages.page_bytes : 0;
 }
 
 function first_capital(text) {
@@ -89,6 +89,14 @@ function sampled_columns() {
 	];
 }
 
+/* Of pages whose next use NUMA balancing waits for some kernels do not tell. */
+function hidden_sentence(numa) {
+	const hidden = numa.pages.areas.reduce((sum, area) => sum + (area.last ? area.last.hidden : 0), 0);
+
+	return hidden ? `On which node ${format_bytes(hidden * numa.pages.page_bytes)} of them lie this kernel did not tell: ` +
+		"NUMA balancing waited for their next use." : "";
+}
+
 function address_sentence(addresses) {
 	if (!addresses.available)
 		return `${first_capital(addresses.why)}.`;
@@ -126,7 +134,8 @@ function make_numa(app, el) {
 	if (!numa.pages.available)
 		el.append(dom_node("p", { class: "muted" }, `Where its memory lay is not known: ${numa.pages.why}.`));
 	else if (numa.pages.areas.length)
-		el.append(panel_head("Memory", "the parts with the most pages"), table("areas", numa.pages.areas, area_columns(numa)));
+		el.append(panel_head("Memory", "the parts with the most pages"), table("areas", numa.pages.areas, area_columns(numa)),
+			...hidden_sentence(numa) ? [dom_node("p", { class: "muted" }, hidden_sentence(numa))] : []);
 	if (numa.remote.available)
 		el.append(panel_head("Accesses", numa.remote.by === "addresses" ? "between nodes, as sampled" :
 			"between nodes, if every thread uses all memory"), table("accesses",

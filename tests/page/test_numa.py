@@ -26,7 +26,7 @@ PAGES = """@placement first_ns=1500 last_ns=9000
 @area 1 kind=data name="parallel_grid" module="heat" bytes=33554432
 @pages 1 look=last step=1 absent=0 nodes=0:2048,1:2048,2:2048,3:2048
 @area 2 kind=allocation name="" module="" bytes=16777216
-@pages 2 look=last step=2 absent=0 nodes=2:2048
+@pages 2 look=last step=2 absent=0 hidden=96 nodes=2:1952
 """
 ROWS = "[...document.querySelectorAll('#numa table')].map((t) => [...t.querySelectorAll('tbody tr')].map((r) => [...r.cells].map((c) => c.innerText.trim())))"
 TEXT = "document.querySelector('#numa').innerText"
@@ -67,6 +67,8 @@ def nodes(browser, inputs):
                                        for row, a in zip(tables[1], areas)), tables[1])
     same("what is misplaced", [row[6] for row in tables[1]], ["misplaced first touch", "", "misplaced first touch"])
     same("an area's nodes", tables[1][1][4].split(), "0: 25 % 1: 25 % 2: 25 % 3: 25 %".split())
+    check("what is hidden is in memory, on no node that is known", areas[2]["last"]["hidden"] == 192 and
+          is_size(tables[1][2][3], 16 << 20) and "On which node 768 KiB of them lie this kernel did not tell" in text, (tables[1][2], text))
     check("names as text", tables[1][0][0].startswith("<b>serial_grid</b>") and tables[1][2][0] == "an allocation", tables[1])
     check("accesses as in the JSON", all(is_percent(row[i + 1], percent[i]) for row, percent in
                                          zip(tables[2], numa["remote"]["accesses_percent"]) for i in range(4)), tables[2])

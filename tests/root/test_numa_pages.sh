@@ -30,7 +30,7 @@ def a(name):
 
 
 def p(area, look):
-    return None if area is None or area[look] is None else sum(area[look]["pages"])
+    return None if area is None or area[look] is None else sum(area[look]["pages"]) + area[look]["hidden"]
 
 
 print(eval(sys.argv[1]))
@@ -50,7 +50,7 @@ is "malloc's blocks are told apart, 24 MiB and 12 MiB, to the page" \
 	"$(summary "$job" '[(x["bytes"] >> 12, p(x, "last")) for x in areas if x["kind"] == "allocation"]')" "[(6144, 6144), (3072, 2)]"
 is "all pages of an area are looked at" "$(summary "$job" 'a("serial_grid")["last"]["step"]')" 1
 is "pages of nodes are those of the areas" "$(summary "$job" \
-	'sum(n["bytes_last"] for n in numa["nodes"]) == 4096 * sum(p(x, "last") or 0 for x in areas)')" True
+	'sum(n["bytes_last"] for n in numa["nodes"]) == 4096 * sum(sum(x["last"]["pages"]) for x in areas if x["last"])')" True
 is "the machine's nodes" "$(summary "$job" '[n["node"] for n in numa["nodes"]]' | tr -cd 0-9, | tr , ' ' | wc -w)" "${nodes/#0/1}"
 is "no addresses are sampled, which is said" "$(summary "$job" 'numa["addresses"]["available"], len(numa["addresses"]["why"]) > 20')" "(False, True)"
 

@@ -102,6 +102,41 @@ static void test_time(void)
 
 #define GRID "@area 4 kind=data name=\"grid\" module=\"a\" bytes=33554432\n"
 
+/* As kernels 6.1 to 6.5 tell of pages that NUMA balancing watches. */
+static void test_hidden_pages(void)
+{
+	static const struct {
+		const char *pages;
+		bool misplaced;
+	} cases[] = {
+		{"@pages 4 look=last step=2 absent=0 hidden=96 nodes=0:4000\n", true},
+		{"@pages 4 look=last step=2 absent=0 hidden=2048 nodes=0:2048\n", false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char text[600];
+		struct grain_graph *g;
+		struct grain_numa numa;
+		struct grain_area area;
+		uint64_t hidden = i ? 16u << 20 : 96u * 2 * 4096;
+
+		snprintf(text, sizeof(text), "%s%s", FOUR LOOKS GRID, cases[i].pages);
+		g = graph_of("hidden", text);
+		if (!g)
+			return;
+		grain_graph__numa(g, &numa);
+		grain_graph__area(g, 0, &area);
+		CHECK(area.hidden_bytes[GRAIN_LOOK_LAST] == hidden &&
+			      numa.hidden_bytes[GRAIN_LOOK_LAST] == hidden &&
+			      area.resident_bytes[GRAIN_LOOK_LAST] == (32u << 20) - hidden &&
+			      area.on_node == 1,
+		      "what is hidden is on no node");
+		CHECK(area.misplaced == cases[i].misplaced, "what is hidden may be on any");
+		check_round_trip(g, "hidden");
+		grain_graph__free(g);
+	}
+}
+
 static void test_pages(void)
 {
 	struct grain_graph *g =
@@ -265,6 +300,7 @@ static void test_damaged(void)
 		"@area 1 bytes=1\n@pages 1 nodes=0:-1\n",
 		"@area 1 bytes=1\n@pages 1 nodes=0:99999999999999999999\n",
 		"@area 1 bytes=1\n@pages 1 step=0 nodes=0:1\n",
+		"@area 1 bytes=1\n@pages 1 hidden=99999999999999999999 nodes=0:1\n",
 		"@area 1 bytes=1\n@pages 1 nodes=0:1\n@pages 1 nodes=0:1\n",
 	};
 
@@ -312,6 +348,7 @@ int main(void)
 {
 	test_time();
 	test_pages();
+	test_hidden_pages();
 	test_advice();
 	test_no_advice();
 	test_absent();
