@@ -117,7 +117,10 @@ def check(what, good, detail=""):
 
 
 est = [r["recording"].get("estimated") for r in runs]
-check("medium: in windows, three times", all(est) and all(j["ceiling"]["cost_percent"] <= 2.5 for j in jobs), [(j["ceiling"], r["recording"]) for r, j in zip(runs, jobs)])
+# Each window is a whole region; one may be owed when the program ends.
+check("medium: in windows, three times, none of which owes more than one of them", all(est) and
+      all(c["cost_percent"] <= min(3, 2 + c["cost_percent"] / c["windows"]) for c in (j["ceiling"] for j in jobs)),
+      [(j["ceiling"], r["recording"]) for r, j in zip(runs, jobs)])
 if all(est):
     check("medium: estimates have their errors", all(0 < (e["work_ns"]["error"] or 0) < 0.3 * e["work_ns"]["value"] for e in est), est)
     work = [e["work_ns"]["value"] / (r["recording"]["whole_ns"] * 2) for e, r in zip(est, runs)]
