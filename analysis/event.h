@@ -149,6 +149,9 @@ enum event_task_flags {
 	EVENT_TASK_PRIORITY = 1 << 9,
 };
 
+/* id of an EVENT_LOST: what is missing. GRAIN_NONE: events of any kind. */
+enum event_lost { EVENT_LOST_SWITCHES };
+
 struct event {
 	uint64_t time_ns;
 	uint64_t value;

@@ -542,6 +542,7 @@ static bool is_silent(const struct trace_record *rec)
 	case TRACE_SAMPLE:
 	case TRACE_SAMPLE_STACK:
 	case TRACE_ACCESS:
+	case TRACE_LOST_SWITCHES:
 	case TRACE_LOCK_WAIT:
 	case TRACE_DEPEND:
 	case TRACE_TASK_BOUNDS:
@@ -570,7 +571,12 @@ int fold__records(struct fold *f, const struct trace_content *content, bool keye
 		if (rec->time_ns > f->totals.last_ns)
 			f->totals.last_ns = rec->time_ns;
 		f->totals.events += rec->kind != TRACE_COUNTERS && rec->kind != TRACE_SAMPLE_STACK &&
-				    rec->kind != TRACE_LOST && !(rec->flags & RECORD_LOCK_BEGIN);
+				    rec->kind != TRACE_LOST && rec->kind != TRACE_LOST_SWITCHES &&
+				    !(rec->flags & RECORD_LOCK_BEGIN);
+		if (rec->kind == TRACE_LOST_SWITCHES) {
+			f->totals.lost += rec->arg;
+			f->totals.lost_switches += rec->arg;
+		}
 		if (is_silent(rec))
 			continue;
 		charge(f, t, rec->time_ns);

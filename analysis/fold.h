@@ -28,7 +28,7 @@ struct fold_row {
 };
 
 struct fold_totals {
-	uint64_t events, lost, tasks, chunks, runtime_tasks, regions, shares;
+	uint64_t events, lost, lost_switches, tasks, chunks, runtime_tasks, regions, shares;
 	uint64_t incomplete, no_create, never_begun, never_ended, unclosed, unmatched_ends;
 	uint64_t work_ns; /* fragments of all contexts */
 	uint64_t first_ns, last_ns;

@@ -37,14 +37,14 @@ int fold__write(const struct fold *f, uint64_t damaged_chunks, FILE *out)
 	const struct fold_totals *t = &f->totals;
 
 	fprintf(out,
-		"@folded events=%" PRIu64 " lost=%" PRIu64 " tasks=%" PRIu64 " chunks=%" PRIu64
-		" runtime_tasks=%" PRIu64 " regions=%" PRIu64 " shares=%" PRIu64 " incomplete=%" PRIu64
-		" no_create=%" PRIu64 " never_begun=%" PRIu64 " never_ended=%" PRIu64 " unclosed=%" PRIu64
-		" unmatched_ends=%" PRIu64 " work_ns=%" PRIu64 " first_ns=%" PRIu64 " last_ns=%" PRIu64
-		" most_open=%" PRIu64 " damaged=%" PRIu64 "\n",
-		t->events, t->lost, t->tasks, t->chunks, t->runtime_tasks, t->regions, t->shares,
-		t->incomplete, t->no_create, t->never_begun, t->never_ended, t->unclosed, t->unmatched_ends,
-		t->work_ns, t->first_ns, t->last_ns, t->most_open, damaged_chunks);
+		"@folded events=%" PRIu64 " lost=%" PRIu64 " lost_switches=%" PRIu64 " tasks=%" PRIu64
+		" chunks=%" PRIu64 " runtime_tasks=%" PRIu64 " regions=%" PRIu64 " shares=%" PRIu64
+		" incomplete=%" PRIu64 " no_create=%" PRIu64 " never_begun=%" PRIu64 " never_ended=%" PRIu64
+		" unclosed=%" PRIu64 " unmatched_ends=%" PRIu64 " work_ns=%" PRIu64 " first_ns=%" PRIu64
+		" last_ns=%" PRIu64 " most_open=%" PRIu64 " damaged=%" PRIu64 "\n",
+		t->events, t->lost, t->lost_switches, t->tasks, t->chunks, t->runtime_tasks, t->regions,
+		t->shares, t->incomplete, t->no_create, t->never_begun, t->never_ended, t->unclosed,
+		t->unmatched_ends, t->work_ns, t->first_ns, t->last_ns, t->most_open, damaged_chunks);
 	for (size_t i = 0; i < f->rows.count; i++)
 		if (f->rows.rows[i].instances)
 			write_row(out, &f->rows.rows[i]);

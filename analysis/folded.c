@@ -128,6 +128,7 @@ static int totals_line(struct folded *folded, const char *cursor, const char *en
 	} numbers[] = {
 		{"events", &t->events},
 		{"lost", &t->lost},
+		{"lost_switches", &t->lost_switches},
 		{"tasks", &t->tasks},
 		{"chunks", &t->chunks},
 		{"runtime_tasks", &t->runtime_tasks},
@@ -210,8 +211,10 @@ int folded__find_sources(struct event_stream *stream, struct site_table *sites)
 	for (size_t i = 0; folded && i < folded->count && !error; i++)
 		error = site_table__source(sites, folded->rows[i].site, folded->rows[i].sums.ident,
 					   kinds[folded->rows[i].sums.kind], &folded->rows[i].source);
-	if (folded)
+	if (folded) {
 		folded->graph_lost = stream->truth.lost;
+		folded->graph_lost_switches = stream->truth.lost_switches;
+	}
 	return error;
 }
 

@@ -16,9 +16,10 @@ struct folded_row {
 
 struct folded {
 	struct fold_totals totals;
-	uint64_t damaged;    /* chunks that were no events */
-	uint64_t graph_lost; /* events of threads that are missing in the part that is a graph */
-	char *why;	     /* the statistics end early for that reason; NULL */
+	uint64_t damaged;	      /* chunks that were no events */
+	uint64_t graph_lost;	      /* events of threads that are missing in the part that is a graph */
+	uint64_t graph_lost_switches; /* of these */
+	char *why;		      /* the statistics end early for that reason; NULL */
 	uint64_t regions_seen, unkept_large, unkept_overlapping, unkept_lost, unkept_room,
 		unkept_edge; /* after the part */
 	char *unkept_why;    /* no regions of it are kept for that reason; NULL */

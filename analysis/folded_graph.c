@@ -104,6 +104,8 @@ void folded__apply(struct grain_graph *g)
 		g->totals.wall_ns ? (double)t->events * 1e9 / (double)g->totals.wall_ns : NAN;
 	g->truth.lost -= folded->graph_lost;
 	add_up(&g->truth.lost, t->lost);
+	g->truth.lost_switches -= folded->graph_lost_switches;
+	add_up(&g->truth.lost_switches, t->lost_switches);
 	g->truth.events = t->events;
 	g->truth.incomplete_grains = t->incomplete;
 	g->truth.unmatched_begins = t->no_create;

@@ -130,6 +130,7 @@ const struct grain_info *grain_graph__info(const struct grain_graph *graph);
 struct grain_truth {
 	uint64_t events;	   /* read from the file */
 	uint64_t lost;		   /* missing events, all causes */
+	uint64_t lost_switches;	   /* of these: by the kernel, of a program that tells the rest by itself */
 	uint64_t unmatched_begins; /* a body whose creation was not seen */
 	uint64_t unmatched_ends;   /* an end without its begin */
 	uint64_t never_begun;	   /* creations whose body was not seen */

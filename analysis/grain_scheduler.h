@@ -35,6 +35,7 @@ struct grain_thread {
 	uint64_t first_ns, last_ns;
 	uint64_t cpu_ns; /* that it was on a CPU while it was recorded, as far as switches were told */
 	uint64_t unseen; /* switches that the kernel did not tell, of those that its others show */
+	uint64_t lost;	 /* records of switches that were lost; the rest of these numbers is without them */
 	struct grain_scheduled scheduled;
 };
 size_t grain_graph__thread_count(const struct grain_graph *graph);

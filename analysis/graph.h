@@ -213,8 +213,9 @@ struct thread {
 	uint64_t away_ns; /* between windows */
 	uint64_t off_since;
 	struct grain_scheduled scheduled;
-	uint64_t unseen; /* switches that the scheduler made but the kernel did not tell */
-	uint32_t off_by; /* number of a neighbour, 0: none */
+	uint64_t unseen;	/* switches that the scheduler made but the kernel did not tell */
+	uint64_t switches_lost; /* records of them */
+	uint32_t off_by;	/* number of a neighbour, 0: none */
 	uint16_t off_cpu;
 	uint8_t off_reason; /* enum event_reason */
 	uint64_t events;    /* still to come, while building */

@@ -224,7 +224,10 @@ static int dispatch(struct replay *r, uint32_t thread, const struct event *e)
 	case EVENT_ACCESS:
 		return replay__access(r, thread, e);
 	case EVENT_LOST:
-		replay__lost(r, thread, e);
+		if (e->id == EVENT_LOST_SWITCHES)
+			replay__lost_switches(r, thread, e);
+		else
+			replay__lost(r, thread, e);
 		return 0;
 	default:
 		return 0;
@@ -254,7 +257,8 @@ static int replay_event(struct replay *r, struct thread_map *map, const struct e
 	if (error < 0)
 		return error;
 	if (e->kind == EVENT_LOST && e->tid == 0) {
-		replay__lost(r, 0, e);
+		if (e->id != EVENT_LOST_SWITCHES)
+			replay__lost(r, 0, e);
 		return 0;
 	}
 	thread = recent_thread(g, map, e->tid);

@@ -218,6 +218,7 @@ int replay__finish_notes(struct replay *r);
 /* graph_scheduler.c */
 int replay__off_cpu(struct replay *r, uint32_t thread, const struct event *e);
 int replay__on_cpu(struct replay *r, uint32_t thread, const struct event *e);
+void replay__lost_switches(struct replay *r, uint32_t thread, const struct event *e);
 
 /* graph_samples.c */
 int replay__sample(struct replay *r, uint32_t thread, const struct event *e);

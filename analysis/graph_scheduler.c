@@ -103,6 +103,16 @@ int replay__on_cpu(struct replay *r, uint32_t thread, const struct event *e)
 	return blame(g, t->off_by, &part);
 }
 
+/* Whether it has a CPU its next switch tells. */
+void replay__lost_switches(struct replay *r, uint32_t thread, const struct event *e)
+{
+	struct thread *t = &r->graph->threads[thread];
+
+	t->off = t->on = false;
+	if (__builtin_add_overflow(t->switches_lost, e->value, &t->switches_lost))
+		t->switches_lost = UINT64_MAX;
+}
+
 /* ---- neighbours by command and control group --------------------------- */
 
 static int by_name(const void *a, const void *b)
@@ -203,6 +213,7 @@ void grain_graph__thread(const struct grain_graph *graph, size_t index, struct g
 		.last_ns = t->last_ns,
 		.cpu_ns = seen_ns > t->scheduled.off_ns ? seen_ns - t->scheduled.off_ns : 0,
 		.unseen = t->unseen,
+		.lost = t->switches_lost,
 		.scheduled = t->scheduled,
 	};
 }

@@ -38,6 +38,7 @@ static void write_thread(struct json_out *o, const struct grain_graph *g, size_t
 	key_uint(o, "cpu_ns", t.cpu_ns);
 	write_scheduled(o, &t.scheduled);
 	key_uint(o, "unseen", t.unseen);
+	key_uint(o, "lost", t.lost);
 	json_out__close(o, '}');
 }
 

@@ -96,26 +96,39 @@ static const char *full_ring(const char *source)
 	return !strcmp(source, "uprobes") ? "ring-full" : !strcmp(source, "shim") ? "shim-ring-full" : NULL;
 }
 
-/* Of `lost` events in all; those that have a place in their thread did not fit into its ring, which is
- * `full`. */
+/*
+ * Of `lost` events in all; those that have a place in their thread did not fit into its ring, which is
+ * `full`, or, of `switches`, into a CPU's.
+ */
 static void write_losses(struct json_out *o, const struct event_stream *stream, uint64_t lost,
-			 const char *full)
+			 uint64_t switches, const char *full)
 {
-	uint64_t placed = lost;
+	struct {
+		const char *cause;
+		uint64_t placed;
+	} rings[] = {{"ring-full", 0}, {full, lost}};
+	const size_t count = sizeof(rings) / sizeof(rings[0]);
 
 	for (size_t i = 0; i < stream->loss_count; i++)
-		placed -= stream->losses[i].count < placed ? stream->losses[i].count : placed;
+		rings[1].placed -=
+			stream->losses[i].count < rings[1].placed ? stream->losses[i].count : rings[1].placed;
+	if (!full || strcmp(full, rings[0].cause))
+		rings[0].placed = switches < rings[1].placed ? switches : rings[1].placed;
+	rings[1].placed -= rings[0].placed;
 	for (size_t i = 0; i < stream->loss_count; i++) {
-		uint64_t count = stream->losses[i].count;
+		uint64_t all = stream->losses[i].count;
 
-		if (full && !strcmp(stream->losses[i].cause, full)) {
-			count += placed;
-			placed = 0;
+		for (size_t k = 0; k < count; k++) {
+			if (!rings[k].cause || strcmp(stream->losses[i].cause, rings[k].cause))
+				continue;
+			all += rings[k].placed;
+			rings[k].placed = 0;
 		}
-		key_uint(o, stream->losses[i].cause, count);
+		key_uint(o, stream->losses[i].cause, all);
 	}
-	if (placed && full)
-		key_uint(o, full, placed);
+	for (size_t k = 0; k < count; k++)
+		if (rings[k].placed && rings[k].cause)
+			key_uint(o, rings[k].cause, rings[k].placed);
 }
 
 static void write_head(struct json_out *o, const struct grain_graph *g, uint64_t job)
@@ -176,7 +189,7 @@ static void write_head(struct json_out *o, const struct grain_graph *g, uint64_t
 	key_uint(o, "dropped", t->dropped);
 	json_out__key(o, "losses");
 	json_out__open(o, '{');
-	write_losses(o, g->stream, t->lost, full_ring(info->source));
+	write_losses(o, g->stream, t->lost, t->lost_switches, full_ring(info->source));
 	json_out__close(o, '}');
 	json_out__close(o, '}');
 	json_out__key(o, "conservation");

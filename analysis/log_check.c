@@ -184,6 +184,12 @@ static const char *task_phase(struct log_check *c, struct event *e)
 	}
 }
 
+static void count_lost(uint64_t *sum, uint64_t more)
+{
+	if (__builtin_add_overflow(*sum, more, sum))
+		*sum = UINT64_MAX;
+}
+
 /* Replaces the reader's number by the dense one and checks what is said of the element. */
 static const char *number(struct log_check *c, struct event *e)
 {
@@ -304,9 +310,11 @@ static const char *one_event(struct log_check *c, struct event *e, int *error)
 	case EVENT_TASK_SWITCH:
 		return log_stacks__resume(&c->stacks, e->id, t);
 	case EVENT_LOST:
-		++*(e->tid ? &t->losses : &c->stacks.losses);
-		if (__builtin_add_overflow(c->stream->truth.lost, e->value, &c->stream->truth.lost))
-			c->stream->truth.lost = UINT64_MAX;
+		if (e->id == EVENT_LOST_SWITCHES)
+			count_lost(&c->stream->truth.lost_switches, e->value);
+		else
+			++*(e->tid ? &t->losses : &c->stacks.losses);
+		count_lost(&c->stream->truth.lost, e->value);
 		return NULL;
 	case EVENT_MEMBER_BEGIN:
 		wrong = member_begins(c, e, error);
@@ -554,9 +562,7 @@ int log_check__run(struct event_stream *stream, uint32_t *lines, const char *pat
 	if (!error) {
 		count_trouble(&c);
 		for (size_t i = 0; i < stream->loss_count; i++) {
-			if (__builtin_add_overflow(stream->truth.lost, stream->losses[i].count,
-						   &stream->truth.lost))
-				stream->truth.lost = UINT64_MAX;
+			count_lost(&stream->truth.lost, stream->losses[i].count);
 		}
 	}
 	log_stacks__free(&c.stacks);

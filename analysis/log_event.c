@@ -230,6 +230,15 @@ static int lost_cause(struct log_reader *r, const struct field *f, uint8_t *sub)
 	return error;
 }
 
+static int lost_keys(struct log_reader *r, const struct keys *keys, struct event *e)
+{
+	int error = keys__u64(r, keys, KEY_COUNT, &e->value);
+
+	if (!error && keys->have & K(OF) && field__value_is(&keys->field[KEY_OF], "switches"))
+		e->id = EVENT_LOST_SWITCHES;
+	return error || !(keys->have & K(CAUSE)) ? error : lost_cause(r, &keys->field[KEY_CAUSE], &e->sub);
+}
+
 static int scheduler_keys(struct log_reader *r, const struct keys *keys, struct event *e)
 {
 	int error = keys__name(r, keys, KEY_REASON, event_reason_names, &e->sub);
@@ -325,9 +334,7 @@ static int event_values(struct log_reader *r, const struct keys *keys, struct ev
 	case EVENT_ACCESS:
 		return access_keys(r, keys, e);
 	case EVENT_LOST:
-		error = keys__u64(r, keys, KEY_COUNT, &e->value);
-		return error || !(keys->have & K(CAUSE)) ? error
-							 : lost_cause(r, &keys->field[KEY_CAUSE], &e->sub);
+		return lost_keys(r, keys, e);
 	case EVENT_TASK_BOUNDS:
 		return bounds_keys(r, keys, e);
 	case EVENT_CANCEL:

@@ -4,14 +4,12 @@
 
 #include <string.h>
 
-const char *const key_names[KEY_MAX] = {"task",	    "region",	    "loop",	  "src",    "threads",
-					"num",	    "flags",	    "addr",	  "kind",   "sched",
-					"lower",    "upper",	    "step",	  "chunk",  "won",
-					"reason",   "ip",	    "count",	  "cause",  "trouble",
-					"taskloop", "point",	    "unsigned",	  "bounds", "ordered",
-					"doacross", "nonmonotonic", "distribute", "stride", "own",
-					"part",	    "by",	    "ready",	  "stack",  "node",
-					"why"};
+const char *const key_names[KEY_MAX] = {
+	"task",	   "region",   "loop",	       "src",	     "threads",	 "num",	  "flags",    "addr",
+	"kind",	   "sched",    "lower",	       "upper",	     "step",	 "chunk", "won",      "reason",
+	"ip",	   "count",    "cause",	       "trouble",    "taskloop", "point", "unsigned", "bounds",
+	"ordered", "doacross", "nonmonotonic", "distribute", "stride",	 "own",	  "part",     "by",
+	"ready",   "stack",    "node",	       "why",	     "of"};
 
 int keys__bad_value(struct log_reader *r, enum key key, const struct field *f)
 {

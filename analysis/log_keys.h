@@ -44,6 +44,7 @@ enum key {
 	KEY_STACK,
 	KEY_NODE,
 	KEY_WHY,
+	KEY_OF,
 	KEY_MAX
 };
 

@@ -292,6 +292,8 @@ static void put_values(struct log_writer *w, const struct event *e)
 		break;
 	case EVENT_LOST:
 		put_key(w, " count=", e->value);
+		if (e->id == EVENT_LOST_SWITCHES)
+			put(w, " of=switches");
 		if (e->sub) {
 			put(w, " cause=");
 			w->used +=

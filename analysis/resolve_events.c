@@ -254,6 +254,19 @@ static int lost(struct resolver *r, struct thread *t, const struct trace_record 
 	return 0;
 }
 
+/* Nothing that the thread did by itself is missing. */
+static int lost_switches(struct resolver *r, struct thread *t, const struct trace_record *rec)
+{
+	struct event *e = resolver__emit(r, t, EVENT_LOST, EVENT_LOST_SWITCHES);
+
+	if (!e)
+		return -E2BIG;
+	e->value = rec->arg;
+	r->stream->truth.lost += rec->arg;
+	r->stream->truth.lost_switches += rec->arg;
+	return 0;
+}
+
 static int thread_begins(struct resolver *r, struct thread *t)
 {
 	t->begun = true;
@@ -374,6 +387,7 @@ static int dispatch(struct resolver *r, struct thread *t, const struct trace_rec
 	case TRACE_SAMPLE:
 	case TRACE_SAMPLE_STACK:
 	case TRACE_ACCESS:
+	case TRACE_LOST_SWITCHES:
 	case TRACE_KIND_MAX:
 		break;
 	}
@@ -513,6 +527,8 @@ int resolver__record(struct resolver *r, struct thread *t, const struct trace_re
 		return sampled(r, t, rec);
 	if (rec->kind == TRACE_ACCESS)
 		return accessed(r, t, rec);
+	if (rec->kind == TRACE_LOST_SWITCHES)
+		return lost_switches(r, t, rec);
 	if (rec->kind == TRACE_COUNTERS) {
 		take_reading(t, rec);
 		return 0;

@@ -284,7 +284,8 @@ int survey__run(struct resolver *r)
 		struct trace_record *rec = &c->records[i];
 		struct thread *t = &r->threads[rec->thread];
 
-		if (rec->kind == TRACE_OFF_CPU || rec->kind == TRACE_ON_CPU || rec->kind == TRACE_COUNTERS)
+		if (rec->kind == TRACE_OFF_CPU || rec->kind == TRACE_ON_CPU || rec->kind == TRACE_COUNTERS ||
+		    rec->kind == TRACE_LOST_SWITCHES)
 			continue;
 		t->last_record = (uint32_t)i;
 		if (rec->kind == TRACE_SAMPLE || rec->kind == TRACE_SAMPLE_STACK || rec->kind == TRACE_ACCESS)

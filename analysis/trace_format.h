@@ -309,6 +309,8 @@ enum trace_kind {
 				    addresses from number arg on; no event itself */
 	TRACE_ACCESS = 42, /* the thread used memory: key = address of the page, arg = the NUMA node that
 			      it was on soon after, or TRACE_ACCESS_UNKNOWN + enum trace_access */
+	TRACE_LOST_SWITCHES = 43, /* arg = records of the thread's switches that are missing here, or of
+				     others by the kernel; those of its own events come another way */
 	TRACE_KIND_MAX
 };
 

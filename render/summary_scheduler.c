@@ -70,7 +70,7 @@ static void add_neighbour(const struct summary *s, struct columns *table, size_t
 
 static void tell_unseen(struct summary *s)
 {
-	uint64_t unseen = 0;
+	uint64_t unseen = 0, lost = 0;
 	char line[256];
 
 	for (size_t i = 0; i < grain_graph__thread_count(s->graph); i++) {
@@ -78,13 +78,22 @@ static void tell_unseen(struct summary *s)
 
 		grain_graph__thread(s->graph, i, &t);
 		unseen += t.unseen;
+		if (__builtin_add_overflow(lost, t.lost, &lost))
+			lost = UINT64_MAX;
+	}
+	if (lost) {
+		snprintf(
+			line, sizeof(line),
+			"%s records of switches were lost: times off the CPU are too short by what they told",
+			format__count(lost).text);
+		summary__paragraph(s, "  ", line);
 	}
 	if (!unseen)
 		return;
 	snprintf(line, sizeof(line),
-		 "%s switches of the program's threads were not told by the kernel: times on "
+		 "%s switch%s of the program's threads %s not told by the kernel: times on "
 		 "the CPU are too long by what ran instead",
-		 format__count(unseen).text);
+		 format__count(unseen).text, unseen == 1 ? "" : "es", unseen == 1 ? "was" : "were");
 	summary__paragraph(s, "  ", line);
 }
 

@@ -301,6 +301,11 @@ int recorder__begin(struct recorder *recorder, const struct recorder_capture *ca
 	return error ? error : trace_writer__flush(recorder->writer);
 }
 
+void recorder__by_itself(struct recorder *recorder, bool by_itself)
+{
+	recorder->ring.by_itself = by_itself;
+}
+
 void recorder__feed(struct recorder *recorder, unsigned int cpu, const struct ring_event *events,
 		    size_t count)
 {

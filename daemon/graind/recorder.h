@@ -49,6 +49,10 @@ void recorder__take_modules(struct recorder *recorder, struct module_table *modu
 /* Mappings that it may not know; *modules is empty then. After the begin. */
 void recorder__add_modules(struct recorder *recorder, struct module_table *modules);
 
+/* From now on the process tells of itself what its threads do; of the rings come switches and samples alone.
+ */
+void recorder__by_itself(struct recorder *recorder, bool by_itself);
+
 /* Events of other processes are left out. */
 void recorder__feed(struct recorder *recorder, unsigned int cpu, const struct ring_event *events,
 		    size_t count);

@@ -334,6 +334,8 @@ int ring_to_trace__convert(struct ring_to_trace *to, unsigned int cpu, const str
 			.kind = kinds[in->kind],
 			.flags = in->flags & RING_F_FAULT ? TRACE_F_FAULT : 0,
 		};
+		if (in->kind == RING_LOST && to->by_itself)
+			out->kind = TRACE_LOST_SWITCHES;
 		if (in->kind == RING_OFF_CPU)
 			name_neighbour(to, in, out);
 		if (in->kind == RING_COUNTERS)

@@ -44,6 +44,7 @@ struct ring_to_trace {
 	struct neighbours *neighbours;
 	struct live *live;
 	pid_t tgid;
+	bool by_itself;	    /* its own events come another way: what rings lose are others */
 	uint64_t loop_site; /* of the loop whose parameters come next */
 	uint32_t loop_tid;
 	struct ring_counts counts;

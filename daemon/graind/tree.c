@@ -320,10 +320,10 @@ static size_t count_early(const struct tree *tree, const struct target *target,
 
 	if (tree->samples_only || (target->member && target->member->recorder))
 		return 0;
-	while (n < count &&
-	       (events[n].kind == RING_SAMPLE || events[n].kind == RING_SAMPLE_STACK ||
-		events[n].kind == RING_ACCESS ||
-		(tree->fast && (events[n].kind == RING_OFF_CPU || events[n].kind == RING_ON_CPU))))
+	while (n < count && (events[n].kind == RING_SAMPLE || events[n].kind == RING_SAMPLE_STACK ||
+			     events[n].kind == RING_ACCESS ||
+			     (tree->fast && (events[n].kind == RING_OFF_CPU ||
+					     events[n].kind == RING_ON_CPU || events[n].kind == RING_LOST))))
 		n++;
 	return n;
 }
@@ -331,7 +331,8 @@ static size_t count_early(const struct tree *tree, const struct target *target,
 /* Probes that are there for another process' sake tell what a process tells by itself. */
 static bool is_wanted(const struct target *target, const struct ring_event *event)
 {
-	return !target->by_itself || target->probed || event->kind >= RING_OFF_CPU;
+	return !target->by_itself || target->probed || event->kind >= RING_OFF_CPU ||
+	       event->kind == RING_LOST;
 }
 
 static void give(struct tree *tree, struct target *target, unsigned int cpu, const struct ring_event *events,
@@ -349,6 +350,7 @@ static void give(struct tree *tree, struct target *target, unsigned int cpu, con
 			;
 		if (!wanted)
 			continue;
+		recorder__by_itself(recorder, target->by_itself && !target->probed);
 		recorder__feed(recorder, cpu, events, run);
 		target->member->got += (long)run;
 	}

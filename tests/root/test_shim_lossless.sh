@@ -41,6 +41,28 @@ held 1
 check "lossy: events were lost" test "$(field 'd["events"]["lost"]')" -gt 0
 is "lossy: those seen and those lost are what the program did" \
 	"$(($(field 'd["events"]["seen"] + d["events"]["lost"]') - outside))" "$events"
+
+# A byte goes to and fro between two threads on one CPU: graind is told of each switch by the kernel.
+before=$(traces)
+timeout 120 "$GRAINCTL" run --fast -- "$B/tests/omp/switches" 2000000 1 >"$T/out" 2>"$T/err" &
+program=$!
+until [ "$(traces)" -gt "$before" ]; do sleep 0.005; done
+sleep 0.3
+kill -STOP "$GRAIND_PID"
+# The ring of its CPU has room for some 0.1 million.
+until [ "$(awk '/ctxt_switches/ { n += $2 } END { print n + 0 }' /proc/"$(pgrep -n -x switches)"/task/*/status 2>/dev/null)" -gt 1500000 ]; do
+	kill -0 "$program" 2>/dev/null || break
+	sleep 0.05
+done
+kill -CONT "$GRAIND_PID"
+wait "$program"
+job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/err" | tail -n 1)
+summary
+"$GRAINCTL" export "$job" --format log -o "$T/log"
+is "lost switches: they have their cause, and what the program did is whole" "$(field '(list(d["events"]["losses"]),
+	d["events"]["lost"] > 1000, d["grains"]["incomplete"], [r["incomplete"] for r in d["regions"]])')" "(['ring-full'], True, 0, [False, False])"
+is "... where they were lost the log says, and the threads' numbers" "$(field '"\n".join("%d %d" % (t["tid"], t["lost"]) for t in d["scheduler"]["threads"])' | sort -n)" \
+	"$(awk '$4 == "lost" && / of=switches/ { sub("count=", "", $5); n[$2] += $5 } END { for (t in n) print t, n[t] }' "$T/log" | sort -n)"
 held 5 --lossless
 check "held for longer than a graind that lives: the job says that it is not whole" \
 	test "$(field '"shim-stopped" in d["events"]["losses"]')" = True

@@ -107,6 +107,32 @@ static void test_unseen(void)
 	check_thread("off when it ended", TASK("30 1 0 off-cpu reason=preempted\n"), 0, 120, 0);
 }
 
+/* What it did by itself was told all the same: the task is whole, and so is its time off the CPU but for what
+ * was lost. */
+static void test_lost(void)
+{
+	struct grain_graph *g =
+		graph_of_text("lost",
+			      TASK("30 1 0 off-cpu reason=preempted\n45 1 0 lost count=8 of=switches\n"
+				   "50 1 0 off-cpu reason=blocked\n60 1 0 on-cpu\n"
+				   "70 1 0 lost count=18446744073709551615 of=switches\n72 1 0 on-cpu\n"));
+	struct grain_thread t;
+
+	if (!g)
+		return;
+	grain_graph__thread(g, 0, &t);
+	CHECK(t.lost == UINT64_MAX && t.scheduled.off_ns == 10 && t.scheduled.switches == 1 && !t.unseen,
+	      "records of switches are lost: nothing is made of those at the edges");
+	for (uint32_t i = 0; i < grain_graph__context_count(g); i++) {
+		struct grain_context c;
+
+		grain_graph__context(g, i, &c);
+		CHECK(!c.incomplete, "what was open then is whole");
+	}
+	check_round_trip(g, "lost");
+	grain_graph__free(g);
+}
+
 static void test_neighbours(void)
 {
 	struct grain_graph *g =
@@ -166,6 +192,7 @@ int main(void)
 {
 	test_reasons();
 	test_unseen();
+	test_lost();
 	test_neighbours();
 	check_absent("no such events", TASK(""), "the capture has no events of the scheduler");
 	check_absent("followed, and nothing happened", TASK("") "@capture source=uprobes scheduler=1\n",

@@ -73,6 +73,29 @@ static void test_outside(void)
 	event_stream__free(s);
 }
 
+/* Of one that tells by itself what it does nothing else is missing: also where it has not begun yet. */
+static void test_lost(void)
+{
+	static const struct trace_event events[] = {
+		E(0, 1, LOST_SWITCHES, 0, .arg = 9),
+		OPEN,
+		OFF(20, BLOCKED, 0),
+		E(25, 1, LOST_SWITCHES, 0, .arg = 7),
+		OFF(26, PREEMPTED, 0),
+		ON(28),
+		CLOSE,
+	};
+	struct event_stream *s = EXPECT("lost", events,
+					"0 1 0 lost count=9 of=switches\n" LOG_OPEN(
+						"") "20 1 0 off-cpu reason=blocked\n"
+						    "25 1 0 lost count=7 of=switches\n"
+						    "26 1 0 off-cpu reason=preempted\n"
+						    "28 1 0 on-cpu reason=unknown\n" LOG_CLOSE);
+
+	CHECK(s && s->truth.lost == 16 && s->truth.lost_switches == 16, "lost records are counted");
+	event_stream__free(s);
+}
+
 /* What no kernel says: a reason that is none, a time beyond all clocks. */
 static void test_nonsense(void)
 {
@@ -94,6 +117,7 @@ int main(void)
 		return 1;
 	test_anywhere();
 	test_outside();
+	test_lost();
 	test_nonsense();
 	resolve_end();
 	CHECK_DONE();

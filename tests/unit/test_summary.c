@@ -215,6 +215,29 @@ static size_t widest(const char *text, size_t *trailing)
 }
 
 /* Long names of C++ and hostile ones are cut in the middle; nothing is wrapped, nothing hangs over. */
+/* What the kernel did not tell of the scheduler, and what was lost of that. */
+static void test_switches(void)
+{
+	static const char log[] =
+		GRAPH_HEAD "0 1 0 create-begin task=1 src=2 flags=deferred\n2 1 0 create-end task=1\n"
+			   "10 1 0 wait-begin kind=taskwait\n20 1 0 task-begin task=1\n"
+			   "30 1 0 off-cpu reason=preempted\n45 1 0 on-cpu\n50 1 0 on-cpu\n"
+			   "60 1 0 lost count=1234 of=switches\n"
+			   "100 1 0 task-end task=1\n110 1 0 wait-end kind=taskwait\n120 1 0 thread-end\n";
+	struct render_text_opts opts = {.columns = 80};
+	struct grain_graph *graph = graph_of_text("switches", log);
+	char *text;
+
+	if (!graph)
+		return;
+	text = summarize(graph, &opts);
+	CHECK(strstr(text, "\n  1,234 records of switches were lost: "), "lost switches");
+	CHECK(strstr(text, "\n  1 switch of the program's threads was not told "), "untold switches");
+	CHECK(strstr(text, "1,234 events lost, 0 grains incomplete"), "no grain suffers from these");
+	free(text);
+	grain_graph__free(graph);
+}
+
 static void test_widths(void)
 {
 	static const char *const logs[] = {"tests/data/constructs_two_threads.log",
@@ -263,6 +286,7 @@ int main(void)
 	test_columns();
 	test_time();
 	test_chunks();
+	test_switches();
 	test_widths();
 	CHECK_DONE();
 }
