@@ -60,6 +60,7 @@ run()
 command_of()
 {
 	case $1 in
+	lint) command=(tests/lint.sh "$B") ;;
 	unit/*) command=("$B/tests/$1") ;;
 	page/*) command=(/usr/bin/python3 -B "tests/$1" "$B") ;;
 	*) command=(bash "tests/$1" "$B") ;;
@@ -72,14 +73,14 @@ export B said
 # What measures no time runs on all CPUs, and is shown in order. Of what runs programs that are recorded, some judge
 # neither time nor CPU use nor anything of the whole machine: two at a time, as each leaves half of the time idle by
 # itself, the longest first. The rest, and what is new, runs alone.
-paired=(matrix matrix_attached matrix_versions bodies hostile_user ompt shim_matrix_attached shim_attach shim_matrix_libomp
-	shim_refusals live metrics attach shim_races shim_rough real_programs shim_cycles retention fleet ranks report_directory
-	guest service ompt_versions exact dashboards ranks_nodes optout exact_private shim_runtimes accesses compare
-	run_attach counters shim_libomp shim_hostile producers shim_rough_attached find_worker daemon_api discovery policy
-	process_tree numa_pages)
+paired=(shim_attach matrix matrix_attached matrix_versions ompt shim_matrix_attached shim_matrix_libomp shim_refusals live
+	metrics attach shim_races shim_rough bodies real_programs shim_cycles retention fleet ranks report_directory guest
+	ompt_versions exact dashboards ranks_nodes optout exact_private shim_runtimes accesses compare run_attach counters
+	shim_libomp shim_hostile producers shim_rough_attached find_worker daemon_api discovery policy process_tree numa_pages)
 paired=("${paired[@]/%/.sh}")
 paired=("${paired[@]/#/root/test_}")
 together=() waiting=() pairs=() alone=()
+wanted lint && together+=(lint)
 for t in "${paired[@]}"; do
 	wanted "$t" && pairs+=("$t")
 done
@@ -89,8 +90,10 @@ for t in tests/unit/test_*.c tests/cli/test_*.sh tests/root/test_*.sh tests/page
 	wanted "$t" || continue
 	case " ${paired[*]} " in *" $t "*) continue ;; esac
 	case $t in
-	# These mostly wait, for the kernel and for what is too slow: one after the other, beside the others.
-	root/test_attach_perf.sh | root/test_ceiling_perf.sh | root/test_render_worker.sh) waiting+=("$t") ;;
+	# These mostly wait, for the kernel, for a system, and for what is too slow: one after the other, beside the others.
+	root/test_attach_perf.sh | root/test_ceiling_perf.sh | root/test_render_worker.sh | root/test_hostile_user.sh | root/test_service.sh)
+		waiting+=("$t")
+		;;
 	# Takes longest.
 	cli/test_sanitizers.sh) together=("$t" "${together[@]}") ;;
 	root/* | page/test_speed.py | unit/test_groups_scale) alone+=("$t") ;;
@@ -109,12 +112,11 @@ finish()
 }
 # The guest's disk is made meanwhile.
 [[ " ${pairs[*]} " == *" root/test_guest.sh "* ]] && [ "$(id -u)" -eq 0 ] && nice -n 10 tests/vm/image.sh "$B" amd64 >/dev/null 2>&1 &
-run lint tests/lint.sh "$B"
 begin 1 "${waiting[@]}"
 begin $(($(nproc) + 1)) "${together[@]}"
-finish "${together[@]}" "${waiting[@]}"
+finish "${together[@]}"
 begin 2 "${pairs[@]}"
-finish "${pairs[@]}"
+finish "${waiting[@]}" "${pairs[@]}"
 wait
 for t in "${alone[@]}"; do
 	command_of "$t"

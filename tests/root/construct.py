@@ -9,6 +9,7 @@ or "not ok - NAME: what differs", with details as "# " lines. compare() is what 
 """
 import bisect
 import collections
+import functools
 import json
 import re
 import sys
@@ -57,10 +58,14 @@ class Truth:
 
 
 class Log:
-    """The exported events, with their sources."""
+    """The exported events, with their sources; of those of a window only the threads."""
 
-    def __init__(self, path):
+    def __init__(self, path, windowed=False):
         self.events, self.sources = [], {}
+        if windowed:
+            with open(path) as f:
+                self.threads = {line.split(None, 2)[1] for line in f if line[0].isdigit()}
+            return
         for line in open(path):
             if line.startswith("@source "):
                 self.sources[line.split()[1]] = dict(f.split("=", 1) for f in line.split()[2:] if "=" in f)
@@ -100,19 +105,23 @@ def chunk_values(chunk, letter):
 def covered(ranges, tid_of, values, what, d, must_cover=True):
     """Each of `values` lies in exactly one of the ranges [(lowest, highest, tid, start, end)], on its thread."""
     ranges = sorted(ranges)
+    lows = [r[0] for r in ranges]
+    apart = all(a[1] < b[0] for a, b in zip(ranges, ranges[1:]))
     wrong = []
     for value, tid, begin, end in values:
-        inside = [r for r in ranges if r[0] <= value <= r[1]]
+        at = bisect.bisect_right(lows, value)
+        inside = [r for r in (ranges[max(at - 1, 0):at] if apart else ranges) if r[0] <= value <= r[1]]
         if len(inside) != 1:
             wrong.append("%s is in %d ranges %s" % (value, len(inside), inside[:2]))
         elif inside[0][2] is not None and inside[0][2] != tid:
             wrong.append("%s ran on %d, not %s" % (value, tid, inside[0]))
         elif inside[0][3] is not None and not (inside[0][3] - d.clocks_ns <= begin <= end <= inside[0][4] + d.clocks_ns):
             wrong.append("%s ran at %d-%d, outside of %s" % (value, begin, end, inside[0]))
-    known = {v[0] for v in values}
+    known = sorted({v[0] for v in values})
     if must_cover and known:
         for r in ranges:
-            if not any(r[0] <= v <= r[1] for v in known):
+            at = bisect.bisect_left(known, r[0])
+            if at == len(known) or known[at] > r[1]:
                 wrong.append("no iteration is in %s" % (r,))
     d.check(what, not wrong, "%d wrong of %d" % (len(wrong), len(values)), *wrong)
 
@@ -178,10 +187,13 @@ def compare_taskloops(truth, tasks, d):
         if "/t" in loop:
             iterations[loop].append((int(value), int(tid), int(begin), int(end)))
     taken = set()
+    children = collections.defaultdict(list)
+    for g in tasks:
+        if g["parent"] is not None and g["id"].rpartition(".")[2].isdecimal():
+            children[g["id"].rpartition(".")[0]].append(g)
     for parent, line, first, step, trip, count, ordinal in truth["taskloop"]:
         name = "taskloop %s/t%s" % (parent, ordinal)
-        mine = [g for g in tasks if g["parent"] is not None and re.search(r":%s$" % line, g["source"] or "") and
-                re.fullmatch(re.escape(parent) + r"\.\d+", g["id"])]
+        mine = [g for g in children[parent] if (g["source"] or "").endswith(":" + line)]
         taken.update(g["id"] for g in mine)
         d.check("%s was seen" % name, bool(mine), [(g["id"], g["source"]) for g in tasks[:4]])
         if int(count):
@@ -396,16 +408,16 @@ def window(truth, grains, summary, t_from, t_to, d):
     if ".p" in w.shift:
         add_edges(w, truth, grains, summary)
 
-    kept = Truth("/dev/null")
+    kept, renamed = Truth("/dev/null"), functools.lru_cache(None)(w.renamed)
     columns = {"task": (0, 1, 4), "implicit": (0,), "region": (0,), "loop": (0,), "iter": (0,), "taskloop": (0,),
                "depends": (0, 1), "discarded": (0,), "undeferred": (0,)}
     for kind, where in columns.items():
         for line in truth[kind]:
-            if w.renamed(line[0]) is None:
+            if renamed(line[0]) is None:
                 continue
             new = list(line)
             for c in where:
-                new[c] = w.renamed(line[c]) or line[c]
+                new[c] = renamed(line[c]) or line[c]
             kept[kind].append(new)
     d.check("the window holds what the program does", kept["region"] or kept["task"] or kept["loop"])
     grains = [g for g in grains if w.holds(g["id"])]
@@ -421,7 +433,7 @@ def compare(program_file, truth_file, grains_file, summary_file, log_file, compi
     d = Differences()
     program = json.load(open(program_file))
     summary, grains = open(summary_file).read(), open(grains_file).read()
-    truth, log = Truth(truth_file, limits), Log(log_file)
+    truth, log = Truth(truth_file, limits), Log(log_file, bool(limits))
     if limits and any(t[0].startswith("0/") for t in truth["loop"]):
         # Attached to a loop of the initial task: from its first barrier on it may be a member, and the name says so,
         # until a region tells otherwise; most of the loops have the one name or the other.
@@ -443,7 +455,7 @@ def compare(program_file, truth_file, grains_file, summary_file, log_file, compi
         # created before can be many.
         losses = dict(summary["events"]["losses"])
         losses.pop("unknown-bodies", 0)
-        threads = len({e[1] for e in log.events})
+        threads = len(log.threads)
         # Where tasks run as they are created, for lack of another thread or of a queue or by their if clause, creations nest
         # as waits do.
         if threads == 1 or allowed & {"unclosed_waits", "nested_creations"}:

@@ -104,6 +104,7 @@ is "which is said in one line" "$(grep -c "looking for an OpenMP runtime in $T/s
 is "the worker is gone" "$(cat "/proc/$SLOW/comm" 2>/dev/null)" ""
 hold
 is "it is not looked into again" "$(runtime_of "$(job_of "$HOLDER")") $(failed)" "libgomp 1"
+grep "looking for an OpenMP runtime" "$T/graind.log" | sed 's/^/# /'
 
 # --- the end ---------------------------------------------------------------------------
 LEFT=$(worker '[0-9]*')
