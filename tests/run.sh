@@ -76,7 +76,7 @@ export B said
 paired=(shim_attach matrix matrix_attached matrix_versions ompt shim_matrix_attached shim_matrix_libomp shim_refusals live
 	metrics attach shim_races shim_rough bodies real_programs shim_cycles retention fleet ranks report_directory guest
 	ompt_versions exact dashboards ranks_nodes optout exact_private shim_runtimes accesses compare run_attach counters
-	shim_libomp shim_hostile producers shim_rough_attached find_worker daemon_api discovery policy process_tree numa_pages)
+	shim_libomp shim_hostile producers shim_rough_attached find_worker daemon_api discovery process_tree numa_pages)
 paired=("${paired[@]/%/.sh}")
 paired=("${paired[@]/#/root/test_}")
 together=() waiting=() pairs=() alone=()
