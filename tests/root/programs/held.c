@@ -98,7 +98,8 @@ static unsigned long run_region(unsigned tasks, bool allocate)
 #pragma omp task shared(ran) firstprivate(i)
 		{
 			for (unsigned n = 0; n < (allocate ? 200 : 1); n++) {
-				unsigned char *block = malloc(16 + (i * 37 + n * 101) % 5000);
+				/* Else the compiler does without. */
+				unsigned char *volatile block = malloc(16 + (i * 37 + n * 101) % 5000);
 
 				block[0] = (unsigned char)i;
 				if (block[0] != (unsigned char)i)
