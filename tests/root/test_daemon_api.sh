@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # graind itself: its start, its API as curl sees it, what it leaves behind.
 . "$(dirname "$0")/../lib.sh" "$1"
+# Loops leave the CPUs to the tests beside this one.
+export LOOP_PAUSE_US=3000 OMP_WAIT_POLICY=passive
 if [ "$(id -u)" != 0 ]; then
 	skip "graind" "needs root"
 	exit 0

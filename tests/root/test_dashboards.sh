@@ -5,6 +5,8 @@
 # usage: tests/root/test_dashboards.sh BUILD_DIRECTORY
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/root_lib.sh"
+# Loops leave the CPUs to the tests beside this one.
+export LOOP_PAUSE_US=3000 OMP_WAIT_POLICY=passive
 command -v prometheus >/dev/null || { skip "rules and dashboards in Prometheus" "no prometheus: run 'make deps'"; exit 0; }
 
 read -r GRAIND_PORT PROMETHEUS_PORT < <(free_ports 2)
