@@ -5,7 +5,7 @@
  * some pages, evenly spread. One thread looks for all processes, at 2 % of a CPU for each and 5 % for all at
  * most.
  *
- * While NUMA balancing waits for the next use of a page some kernels (6.1 to 6.5) say that it is not there.
+ * While NUMA balancing waits for the next use of a page some kernels (6.1 to 6.4) say that it is not there.
  * That it is, but not where, is seen in its pagemap: such pages are hidden.
  */
 #ifndef GRAIND_PAGES_H

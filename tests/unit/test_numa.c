@@ -102,7 +102,7 @@ static void test_time(void)
 
 #define GRID "@area 4 kind=data name=\"grid\" module=\"a\" bytes=33554432\n"
 
-/* As kernels 6.1 to 6.5 tell of pages that NUMA balancing watches. */
+/* As kernels 6.1 to 6.4 tell of pages that NUMA balancing watches. */
 static void test_hidden_pages(void)
 {
 	static const struct {
