@@ -18,6 +18,8 @@
 #define MAX_FILES 4096
 
 #define REMEMBERED 1024
+/* As many of them share a place. */
+#define WAYS 8
 /* Files of a process that have a runtime or might have one, and those that are open until they are looked
  * into. */
 #define MAX_CANDIDATES 64
@@ -29,7 +31,7 @@ struct remembered {
 };
 
 static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct remembered *memory; /* REMEMBERED of them, a hash table without chains */
+static struct remembered *memory; /* REMEMBERED of them, by places; in each the latest first */
 
 static bool same_file(const struct stat *a, const struct stat *b)
 {
@@ -43,20 +45,22 @@ static struct remembered *place_of(const struct stat *file)
 {
 	if (!memory)
 		memory = calloc(REMEMBERED, sizeof(*memory));
-	return memory ? &memory[(file->st_ino * 31 + file->st_dev) % REMEMBERED] : NULL;
+	return memory ? &memory[(file->st_ino * 31 + file->st_dev) % (REMEMBERED / WAYS) * WAYS] : NULL;
 }
 
 /* The same few libraries are in all processes. */
 static bool remembers(const struct stat *file, enum elf_runtime *out)
 {
 	const struct remembered *place;
-	bool known;
+	bool known = false;
 
 	pthread_mutex_lock(&memory_lock);
 	place = place_of(file);
-	known = place && same_file(&place->file, file);
-	if (known)
-		*out = place->runtime;
+	for (int i = 0; place && !known && i < WAYS; i++) {
+		known = same_file(&place[i].file, file);
+		if (known)
+			*out = place[i].runtime;
+	}
 	pthread_mutex_unlock(&memory_lock);
 	return known;
 }
@@ -67,8 +71,10 @@ static void remember(const struct stat *file, enum elf_runtime runtime)
 
 	pthread_mutex_lock(&memory_lock);
 	place = place_of(file);
-	if (place)
-		*place = (struct remembered){*file, runtime};
+	if (place) {
+		memmove(place + 1, place, (WAYS - 1) * sizeof(*place));
+		place[0] = (struct remembered){*file, runtime};
+	}
 	pthread_mutex_unlock(&memory_lock);
 }
 
