@@ -6,6 +6,7 @@
  */
 #include "analysis/fold_regions.h"
 #include "analysis/fold_rounds.h"
+#include "analysis/resolver.h"
 #include "analysis/trace_format.h"
 
 #include <errno.h>
@@ -33,7 +34,8 @@
 struct candidate {
 	struct fold_span span;
 	bool spoiled;
-	bool root; /* of open ones: the thread has begun one */
+	bool first_part; /* its begin was read with that */
+	bool root;	 /* of open ones: the thread has begun one */
 };
 
 struct kept {
@@ -339,12 +341,23 @@ static bool fits(const struct fold_regions *r, const struct fold_span *span, uns
 	return count > 0;
 }
 
-/* There is no place for it until all of it has come. */
-static void skip(struct fold_regions *r, const struct fold_span *span)
+/* What of the first part's time was read after it is not in the graph, nor what is later than whole_ns. */
+static void count_first_part(struct fold_regions *r, const struct candidate *candidate)
 {
-	if (span->end_ns > r->judged_ns)
-		r->judged_ns = span->end_ns;
-	r->unkept_large += span->begin_ns > r->part_ns;
+	r->unkept_edge += !candidate->first_part || candidate->span.begin_ns > r->whole_ns;
+}
+
+/* There is no place for it until all of it has come. */
+static void skip(struct fold_regions *r, const struct candidate *candidate)
+{
+	if (candidate->span.end_ns > r->judged_ns)
+		r->judged_ns = candidate->span.end_ns;
+	if (!r->started)
+		return;
+	if (candidate->span.begin_ns > r->part_ns)
+		r->unkept_large++;
+	else
+		count_first_part(r, candidate);
 }
 
 static int judge(struct fold_regions *r, const struct candidate *candidate)
@@ -356,7 +369,7 @@ static int judge(struct fold_regions *r, const struct candidate *candidate)
 	if (span->end_ns > r->judged_ns)
 		r->judged_ns = span->end_ns;
 	if (span->begin_ns <= r->part_ns) {
-		r->unkept_edge += span->begin_ns > r->whole_ns;
+		count_first_part(r, candidate);
 		return 0;
 	}
 	if (candidate->spoiled || (r->lost_ns >= span->begin_ns && r->lost_ns <= span->end_ns)) {
@@ -465,6 +478,7 @@ int fold_regions__begin(struct fold_regions *r, const struct trace_record *rec)
 							   .begin = position,
 							   .begin_ns = rec->time_ns,
 							   .thread = rec->thread},
+						  .first_part = !r->started || rec->flags & RECORD_FIRST_PART,
 						  .root = true};
 	return 0;
 }
@@ -477,7 +491,7 @@ int fold_regions__end(struct fold_regions *r, const struct trace_record *rec)
 		return 0;
 	/* Of regions that short more may have ended than wait. */
 	if (r->next_pending - r->first_pending == PENDING)
-		skip(r, &r->pending[r->first_pending++ % PENDING].span);
+		skip(r, &r->pending[r->first_pending++ % PENDING]);
 	open->span.end = position_of(r, rec);
 	open->span.end_ns = rec->time_ns;
 	if (open->span.end_ns > open->span.begin_ns)

@@ -230,14 +230,23 @@ static int lock(struct resolver *r, struct thread *t, const struct trace_record 
 	return begins ? site_table__source(&r->sites, rec->site, 0, kinds[rec->arg].site, &e->src) : 0;
 }
 
-static int lost(struct resolver *r, struct thread *t, const struct trace_record *rec)
+static int tell_lost(struct resolver *r, struct thread *t, const struct trace_record *rec, uint32_t what)
 {
-	struct event *e = resolver__emit(r, t, EVENT_LOST, GRAIN_NONE);
+	struct event *e = resolver__emit(r, t, EVENT_LOST, what);
 
 	if (!e)
 		return -E2BIG;
 	e->value = rec->arg;
 	r->stream->truth.lost += rec->arg;
+	return 0;
+}
+
+static int lost(struct resolver *r, struct thread *t, const struct trace_record *rec)
+{
+	int error = tell_lost(r, t, rec, GRAIN_NONE);
+
+	if (error)
+		return error;
 	r->tasks_before_loss = r->stream->task_count;
 	if (t->tid) {
 		t->outside = false;
@@ -257,14 +266,8 @@ static int lost(struct resolver *r, struct thread *t, const struct trace_record 
 /* Nothing that the thread did by itself is missing. */
 static int lost_switches(struct resolver *r, struct thread *t, const struct trace_record *rec)
 {
-	struct event *e = resolver__emit(r, t, EVENT_LOST, EVENT_LOST_SWITCHES);
-
-	if (!e)
-		return -E2BIG;
-	e->value = rec->arg;
-	r->stream->truth.lost += rec->arg;
 	r->stream->truth.lost_switches += rec->arg;
-	return 0;
+	return tell_lost(r, t, rec, EVENT_LOST_SWITCHES);
 }
 
 static int thread_begins(struct resolver *r, struct thread *t)

@@ -205,6 +205,7 @@ enum record_flags {
 	RECORD_ATTACHED = 0x10,	  /* a begin with attached ones */
 	RECORD_INCLUDED = 0x20,	  /* a creation inside of which the body begins */
 	RECORD_LOCK_BEGIN = 0x40, /* set by the reader: when the wait for the lock began */
+	RECORD_FIRST_PART = 0x80, /* set by the folder: of a long job's part that is a graph */
 };
 #define RECORD_NONE 0 /* kind of a record that was attached to an earlier one */
 

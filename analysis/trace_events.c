@@ -280,6 +280,12 @@ uint64_t trace_events__latest(const struct trace_events *e)
 	return latest;
 }
 
+void trace_events__mark(struct trace_events *e, uint8_t flag)
+{
+	for (size_t i = 0; i < e->count; i++)
+		e->window[i].flags |= flag;
+}
+
 int trace_events__finish(struct trace_events *e)
 {
 	struct trace_content *c = e->content;

@@ -47,6 +47,8 @@ int trace_events__thread(struct trace_events *events, uint32_t tid, uint32_t *ou
 void trace_events__add_lock(struct trace_events *events, struct trace_record *got);
 /* The latest time of those that wait; 0: none do. */
 uint64_t trace_events__latest(const struct trace_events *events);
+/* Adds the flag to all that are still in the window. */
+void trace_events__mark(struct trace_events *events, uint8_t flag);
 /* All that came, sorted by time, stable, is in content->records. */
 int trace_events__finish(struct trace_events *events);
 void trace_events__free(struct trace_events *events);

@@ -3,6 +3,7 @@
 #include "analysis/fold.h"
 #include "analysis/fold_regions.h"
 #include "analysis/grain_fold.h"
+#include "analysis/resolver.h"
 #include "analysis/trace_reader.h"
 
 #include <errno.h>
@@ -94,8 +95,10 @@ int trace_folder__range(struct trace_folder *folder, int fd, uint64_t from, uint
 		return -EBADMSG;
 	folder->files += from == 0;
 	/* The first one's events are in the trace. */
-	if (from == 0 && folder->files == 2 && folder->regions)
+	if (from == 0 && folder->files == 2 && folder->regions) {
+		trace_events__mark(&r->events, RECORD_FIRST_PART);
 		fold_regions__start(folder->regions, trace_events__latest(&r->events));
+	}
 	while (r->offset < to && rc > 0) {
 		uint64_t at = r->offset;
 		struct trace_chunk head;

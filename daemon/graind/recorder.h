@@ -49,8 +49,7 @@ void recorder__take_modules(struct recorder *recorder, struct module_table *modu
 /* Mappings that it may not know; *modules is empty then. After the begin. */
 void recorder__add_modules(struct recorder *recorder, struct module_table *modules);
 
-/* From now on the process tells of itself what its threads do; of the rings come switches and samples alone.
- */
+/* From now on the process tells by itself what its threads do; rings have their switches and samples. */
 void recorder__by_itself(struct recorder *recorder, bool by_itself);
 
 /* Events of other processes are left out. */

@@ -58,14 +58,10 @@ class Truth:
 
 
 class Log:
-    """The exported events, with their sources; of those of a window only the threads."""
+    """The exported events, with their sources."""
 
-    def __init__(self, path, windowed=False):
+    def __init__(self, path):
         self.events, self.sources = [], {}
-        if windowed:
-            with open(path) as f:
-                self.threads = {line.split(None, 2)[1] for line in f if line[0].isdigit()}
-            return
         for line in open(path):
             if line.startswith("@source "):
                 self.sources[line.split()[1]] = dict(f.split("=", 1) for f in line.split()[2:] if "=" in f)
@@ -92,6 +88,11 @@ class Log:
                 passed += event not in ("member-end", "thread-end")
             last[tid] = (event, keys)
         return passed
+
+
+def count_threads(log_file):
+    with open(log_file) as f:
+        return len({line.split(None, 2)[1] for line in f if line[0].isdigit()})
 
 
 def chunk_values(chunk, letter):
@@ -212,7 +213,8 @@ def compare_taskloops(truth, tasks, d):
     return [g for g in tasks if g["id"] not in taken]
 
 
-def compare_tasks(truth, tasks, grains, log, source, d, windowed):
+def compare_tasks(truth, tasks, grains, log, source, d):
+    """Of a window there is no log."""
     discarded = {t[0] for t in truth["discarded"]}
     want = truth["task"]
     d.same_set("identifiers, parents and lines of tasks", [(g["id"], g["parent"], g["source"]) for g in tasks],
@@ -233,7 +235,7 @@ def compare_tasks(truth, tasks, grains, log, source, d, windowed):
             wrong.append((t, g["start_ns"], g["end_ns"], g["fragments"][:1]))
     d.check("each body lies where the program says it ran, by time and thread", not wrong, "%d do not" % len(wrong),
             *wrong)
-    if not windowed and not truth["taskloop"]:
+    if log and not truth["taskloop"]:
         undeferred = collections.Counter()
         for _, _, event, keys in log.events:
             if event == "create-begin":
@@ -433,7 +435,7 @@ def compare(program_file, truth_file, grains_file, summary_file, log_file, compi
     d = Differences()
     program = json.load(open(program_file))
     summary, grains = open(summary_file).read(), open(grains_file).read()
-    truth, log = Truth(truth_file, limits), Log(log_file, bool(limits))
+    truth, log = Truth(truth_file, limits), None if limits else Log(log_file)
     if limits and any(t[0].startswith("0/") for t in truth["loop"]):
         # Attached to a loop of the initial task: from its first barrier on it may be a member, and the name says so,
         # until a region tells otherwise; most of the loops have the one name or the other.
@@ -455,7 +457,7 @@ def compare(program_file, truth_file, grains_file, summary_file, log_file, compi
         # created before can be many.
         losses = dict(summary["events"]["losses"])
         losses.pop("unknown-bodies", 0)
-        threads = len(log.threads)
+        threads = count_threads(log_file)
         # Where tasks run as they are created, for lack of another thread or of a queue or by their if clause, creations nest
         # as waits do.
         if threads == 1 or allowed & {"unclosed_waits", "nested_creations"}:
@@ -475,7 +477,7 @@ def compare(program_file, truth_file, grains_file, summary_file, log_file, compi
     source = (named[0] if named else base + ".c") + ":"
     tasks = [g for g in grains if g["kind"] == "task" and not g.get("runtime")]
     tasks = compare_taskloops(truth, tasks, d)
-    compare_tasks(truth, tasks, grains, log, source, d, bool(limits))
+    compare_tasks(truth, tasks, grains, log, source, d)
     d.same_set("members", [g["id"] for g in grains if g["kind"] == "implicit"], [t[0] for t in truth["implicit"]])
     d.same_set("regions, lines, threads", [(r["id"], r["source"], r["threads"]) for r in summary["regions"]],
                [(t[0], source + t[2], int(t[3])) for t in truth["region"]])

@@ -97,9 +97,10 @@ check "attached from inside: the program goes on" kill -0 $program
 kill $program
 wait $program 2>/dev/null
 
-# 8190 tasks of some 20 us in each of 100 regions; where probes cost more there is less in the windows of as many.
+# 8190 tasks of some 20 us in each region. A window is a region, and one may be owed at the end: of so many it is little;
+# where probes cost more there is less in the windows of as many.
 for seed in 1 2 3; do
-	limited "medium$seed" --ceiling 2 -- "$PROGRAMS/fib" 38 12 $((probe_ns < 2000 ? 100 : 250))
+	limited "medium$seed" --ceiling 2 -- "$PROGRAMS/fib" 38 12 $((probe_ns < 2000 ? 150 : 250))
 done
 limited whole -- "$PROGRAMS/fib" 38 12 100
 python3 - "$T" <<'PY'
@@ -117,10 +118,7 @@ def check(what, good, detail=""):
 
 
 est = [r["recording"].get("estimated") for r in runs]
-# Each window is a whole region; one may be owed when the program ends.
-check("medium: in windows, three times, none of which owes more than one of them", all(est) and
-      all(c["cost_percent"] <= min(3, 2 + c["cost_percent"] / c["windows"]) for c in (j["ceiling"] for j in jobs)),
-      [(j["ceiling"], r["recording"]) for r, j in zip(runs, jobs)])
+check("medium: in windows, three times", all(est) and all(j["ceiling"]["cost_percent"] <= 2.5 for j in jobs), [(j["ceiling"], r["recording"]) for r, j in zip(runs, jobs)])
 if all(est):
     check("medium: estimates have their errors", all(0 < (e["work_ns"]["error"] or 0) < 0.3 * e["work_ns"]["value"] for e in est), est)
     work = [e["work_ns"]["value"] / (r["recording"]["whole_ns"] * 2) for e, r in zip(est, runs)]

@@ -129,7 +129,7 @@ for mode in allocate sleep alarm load plain allocate.clang alarm.clang plain.cla
 		for _ in 1 2; do
 			# Some make more events than a busy machine takes out of the rings.
 			attach $name "$PROGRAM" --lossless || continue
-			sleep 0.03
+			sleep 0.2
 			# A program that shares its CPUs may not have had them yet.
 			for _ in $(seq 50); do
 				[ "$("$GRAINCTL" jobs --json | json "[j['grains'] > 20 for j in d['jobs'] if j['job'] == $JOB]")" = "[False]" ] || break

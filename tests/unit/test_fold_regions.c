@@ -5,6 +5,7 @@
  */
 #include "analysis/fold.h"
 #include "analysis/fold_regions.h"
+#include "analysis/resolver.h"
 #include "analysis/trace_format.h"
 #include "tests/unit/check.h"
 
@@ -38,6 +39,7 @@ struct run {
 	struct fold_regions *regions;
 	FILE *file;
 	uint64_t now, begin_ns, key;
+	uint8_t flags; /* of records */
 	char *lines;
 	size_t size;
 };
@@ -96,7 +98,8 @@ static void put(struct run *run, uint32_t thread, enum trace_kind kind, uint64_t
 				   .thread = thread,
 				   .site = 1,
 				   .arg = arg,
-				   .kind = (uint8_t)kind};
+				   .kind = (uint8_t)kind,
+				   .flags = run->flags};
 
 	if (run->round) {
 		run->held[thread][run->held_count[thread]++] = rec;
@@ -331,6 +334,34 @@ static void edge(bool whole)
 	end(&run);
 }
 
+/* Records that are as early as the first part's last one, of which some were read with it and some were not.
+ */
+static void late_edge(bool read_before)
+{
+	uint64_t edge = 0, after = 0, part_ns;
+	static struct run run;
+
+	start(&run, UINT64_C(1) << 20, false);
+	for (unsigned i = 0; i < 10; i++)
+		region(&run, 10, 0);
+	flush(&run);
+	part_ns = run.now + 2000;
+	fold_regions__start(run.regions, part_ns);
+	run.flags = read_before ? RECORD_FIRST_PART : 0;
+	for (unsigned i = 0; i < 20; i++) {
+		region(&run, 10, 0);
+		edge += run.begin_ns <= part_ns;
+		after += run.begin_ns > part_ns;
+		run.flags = run.now > part_ns ? 0 : run.flags;
+	}
+	finish(&run);
+	CHECK(edge > 2 && value(run.lines, " unkept_edge=") == (read_before ? 0 : edge) &&
+		      value(run.lines, " regions_seen=") == after,
+	      "of %" PRIu64 " regions that began by then those are counted that were read later: %s", edge,
+	      read_before ? "none" : "all");
+	end(&run);
+}
+
 /* What came before is in the trace. */
 static void first_part(void)
 {
@@ -547,6 +578,8 @@ int main(void)
 	rounds(4000, false);
 	edge(true);
 	edge(false);
+	late_edge(false);
+	late_edge(true);
 	first_part();
 	too_long();
 	room_full();
