@@ -253,15 +253,20 @@ static bool filters_by_process(void)
 	       (major > 6 || (major == 6 && minor >= 10));
 }
 
+/* A path in /proc/self/fd/ tells a reader nothing: the file's own is told. */
 static int fail_attach(struct uprobes_error *err, int code, const char *path, const char *event)
 {
+	char own[384];
+	ssize_t length = strncmp(path, "/proc/self/fd/", 14) == 0 ? readlink(path, own, sizeof(own) - 1) : -1;
 	const char *hint = code == -EPERM || code == -EACCES
 				   ? "; perf-event uprobes need CAP_SYS_ADMIN on this kernel: grainctl "
 				     "doctor says how graind gets it"
 				   : "";
 
-	snprintf(err->text, sizeof(err->text), "cannot attach to %s in %s: %s%s", event, path,
-		 strerror(-code), hint);
+	if (length > 0)
+		own[length] = '\0';
+	snprintf(err->text, sizeof(err->text), "cannot attach to %s in %s: %s%s", event,
+		 length > 0 ? own : path, strerror(-code), hint);
 	return code;
 }
 

@@ -22,7 +22,7 @@ if [ $STATUS -eq 0 ]; then
 	skip "without the drop-in" "this kernel allows perf-event uprobes without CAP_SYS_ADMIN"
 else
 	is "without the drop-in: refused in one line" "$STATUS $(wc -l <"$T/out")" "1 1"
-	check "which says what is missing, and who tells how to mend it" grep -q 'CAP_SYS_ADMIN.*grainctl doctor' "$T/out"
+	check "which says what is missing, where, and who tells how to mend it" grep -q 'libgomp.*CAP_SYS_ADMIN.*grainctl doctor' "$T/out"
 	sed 's/^/# /' "$T/out"
 	as alice sh -c 'cd && exec grainctl run -- ./fib 16 6' >"$T/out" 2>&1
 	is "a program runs all the same" "$? $(grep -c '"correct":true' "$T/out") $(grep -c '^job' "$T/out")" "0 1 0"
