@@ -270,7 +270,7 @@ $(B)/tests/omp/%: tests/omp/%.c $(wildcard tests/omp/*.h)
 # Every function of it is to be a frame.
 $(B)/tests/omp/sampled: OMP_FLAGS := -O0
 # Some of them on libomp.
-LIBOMP_PROGRAMS := $(B)/tests/omp/fib.clang $(B)/tests/omp/slow_round.clang $(B)/tests/omp/chunks.clang $(B)/tests/omp/grains200.clang $(B)/tests/omp/pages.clang $(B)/tests/omp/loop_forever.clang
+LIBOMP_PROGRAMS := $(B)/tests/omp/fib.clang $(B)/tests/omp/fib_reads.clang $(B)/tests/omp/slow_round.clang $(B)/tests/omp/chunks.clang $(B)/tests/omp/grains200.clang $(B)/tests/omp/pages.clang $(B)/tests/omp/loop_forever.clang
 $(LIBOMP_PROGRAMS): $(B)/tests/omp/%.clang: tests/omp/%.c $(wildcard tests/omp/*.h)
 	$(say) OMP $@
 	@mkdir -p $(@D)

@@ -48,20 +48,30 @@ static int32_t body(int32_t thread, void *task)
 	return result;
 }
 
-EXPORT struct kmpc_task *__kmpc_omp_task_alloc(struct kmpc_location *loc, int32_t thread, int32_t flags,
-					       size_t size, size_t shared, kmpc_routine routine)
+typedef struct kmpc_task *(*alloc_fn)(struct kmpc_location *loc, int32_t thread, int32_t flags, size_t size,
+				      size_t shared, kmpc_routine routine);
+
+static struct binding *alloc_bindings;
+
+/* OMPT tells all of its body. */
+static bool is_told(int32_t flags)
 {
+	return LIKELY(flags & KMPC_TASK_TIED && !(flags & (KMPC_TASK_PRIORITY | KMPC_TASK_DETACHABLE)));
+}
+
+static __attribute__((noinline)) struct kmpc_task *allocate(struct kmpc_location *loc, int32_t thread,
+							    int32_t flags, size_t size, size_t shared,
+							    kmpc_routine routine, const void *caller)
+{
+	const struct binding *to = runtime__bind(&alloc_bindings, "__kmpc_omp_task_alloc", caller);
+	alloc_fn real = (alloc_fn)(uintptr_t)to->function;
 	struct kmpc_task *task;
 	struct kmpc_head *head;
-	REAL(__kmpc_omp_task_alloc, struct kmpc_task *, struct kmpc_location *, int32_t, int32_t, size_t,
-	     size_t, kmpc_routine);
 
-	if (LIKELY(flags & KMPC_TASK_TIED && !(flags & (KMPC_TASK_PRIORITY | KMPC_TASK_DETACHABLE))) ||
-	    !kmpc__here(to))
-		return real___kmpc_omp_task_alloc(loc, thread, flags, size, shared, routine);
+	if (is_told(flags) || !kmpc__here(to))
+		return real(loc, thread, flags, size, shared, routine);
 	size = (size + 7) & ~(size_t)7;
-	task = real___kmpc_omp_task_alloc(loc, thread, flags, size + sizeof(*head), shared ? shared : 8,
-					  body);
+	task = real(loc, thread, flags, size + sizeof(*head), shared ? shared : 8, body);
 	head = kmpc__head_of(task);
 	TAKE_OVER(head);
 	head->routine = routine;
@@ -69,6 +79,17 @@ EXPORT struct kmpc_task *__kmpc_omp_task_alloc(struct kmpc_location *loc, int32_
 	head->arg = (flags & KMPC_TASK_PRIORITY ? RING_TASK_PRIORITY : 0) |
 		    (flags & KMPC_TASK_DETACHABLE ? RING_TASK_DETACH : 0);
 	return task;
+}
+
+/* What most tasks come by: the call goes on as it came, and nothing of it is put away. */
+EXPORT struct kmpc_task *__kmpc_omp_task_alloc(struct kmpc_location *loc, int32_t thread, int32_t flags,
+					       size_t size, size_t shared, kmpc_routine routine)
+{
+	const struct binding *to = __atomic_load_n(&alloc_bindings, __ATOMIC_ACQUIRE);
+
+	if (LIKELY(is_told(flags) && to && runtime__binds(to, CALLER)))
+		return ((alloc_fn)(uintptr_t)to->function)(loc, thread, flags, size, shared, routine);
+	return allocate(loc, thread, flags, size, shared, routine, CALLER);
 }
 
 /* The thread's next part of a task is handed to the runtime, which may run and free it at once. */

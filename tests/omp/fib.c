@@ -6,6 +6,11 @@
  */
 #include "truth.h"
 
+/* fib_reads.c is this with reads of the processor's counter where a recorder in the process reads it. */
+#ifndef READS
+#define READS(when) ((void)0)
+#endif
+
 static long cutoff;
 
 static unsigned long serial(int n)
@@ -20,24 +25,34 @@ static unsigned long fib(int n, int depth, struct truth *me)
 
 	if (n < 2 || depth >= cutoff)
 		return serial(n);
+	READS(ALL);
 	t = truth__task(me, __LINE__ + 1);
 #pragma omp task shared(x) firstprivate(t)
 	{
+		READS(LIBOMP);
 		truth__begin(t);
 		x = fib(n - 1, depth + 1, t);
 		truth__end(t);
+		READS(LIBOMP);
 	}
 	truth__created();
+	READS(ALL);
+	READS(ALL);
 	t = truth__task(me, __LINE__ + 1);
 #pragma omp task shared(y) firstprivate(t)
 	{
+		READS(LIBOMP);
 		truth__begin(t);
 		y = fib(n - 2, depth + 1, t);
 		truth__end(t);
+		READS(LIBOMP);
 	}
 	truth__created();
+	READS(ALL);
+	READS(LIBOMP);
 #pragma omp taskwait
 	truth__taskwait(me);
+	READS(ALL);
 	return x + y;
 }
 
