@@ -103,3 +103,5 @@ print(*(x.getsockname()[1] for x in s))' "$1"
 of_job() { curl -s --unix-socket "$GRAIND_SOCKET" "http://graind/v1/jobs/$1" | json "(lambda j: $2)(d)" 2>/dev/null; }
 # becomes NUMBER EXPRESSION: until it holds, ten seconds at most.
 becomes() { local _; for _ in $(seq 100); do [ "$(of_job "$1" "$2")" = True ] && break; sleep 0.1; done; of_job "$1" "$2"; }
+# records JOB SECONDS: so long, and until 20 whole regions of loop_forever are in it: any 25 of them in a row are 425 tasks.
+records() { sleep "$2"; becomes "$1" 'j["grains"] >= 430' >/dev/null; }

@@ -46,7 +46,7 @@ for threads in 1 2 4; do
 		start "$name" $threads 60000
 		attach "$PROGRAM" || continue
 		from=$(now_ns)
-		sleep 0.7
+		records "$JOB" 0.7
 		to=$(now_ns)
 		check "$name: detach while it runs" "$GRAINCTL" detach "$JOB"
 		check "$name: the program still runs" kill -0 "$PROGRAM"
@@ -87,10 +87,10 @@ if attach "$a" && job_a=$JOB && attach "$b"; then
 	out=$("$GRAINCTL" attach "$a" 2>&1)
 	is "attaching twice fails" $? 1
 	check "and names the job that has it" grep -q "job $job_a" <<<"$out"
-	sleep 0.7
+	records "$job_a" 0.7
 	to=$(now_ns)
 	check "detach the first" "$GRAINCTL" detach "$job_a"
-	sleep 0.3
+	records "$job_b" 0.3
 	to_b=$(now_ns)
 	check "detach the second" "$GRAINCTL" detach "$job_b"
 	kill -TERM "$a" "$b"

@@ -65,7 +65,7 @@ for compiler in "" .clang; do
 		start $name $threads "$B/tests/omp/loop_forever$compiler" 60000 "$T/$name.times"
 		attach $name "$PROGRAM" || continue
 		from=$(now_ns)
-		sleep 0.7
+		records "$JOB" 0.7
 		to=$(now_ns)
 		check "$name: detach while it runs" "$GRAINCTL" detach "$JOB"
 		sleep 0.1
@@ -81,7 +81,7 @@ for compiler in "" .clang; do
 	is "$name: who is recorded is not twice" \
 		"$("$GRAINCTL" attach --fast "$PROGRAM" 2>&1 >/dev/null | grep -c 'is already profiled by job')" 1
 	from=$(now_ns)
-	sleep 0.7
+	records "$JOB" 0.7
 	to=$(now_ns)
 	"$GRAINCTL" detach "$JOB"
 	end $name
