@@ -74,7 +74,7 @@ export B said
 # neither time nor CPU use nor anything of the whole machine: two at a time, as each leaves half of the time idle by
 # itself, the longest first. The rest, and what is new, runs alone.
 paired=(shim_attach matrix matrix_attached matrix_versions ompt shim_matrix_attached shim_matrix_libomp attach
-	shim_races shim_rough bodies real_programs shim_cycles ranks report_directory guest
+	live metrics shim_races shim_rough bodies real_programs shim_cycles retention fleet report_directory guest
 	ompt_versions exact dashboards ranks_nodes optout exact_private shim_runtimes accesses compare run_attach counters
 	shim_libomp shim_hostile producers shim_rough_attached find_worker daemon_api discovery process_tree numa_pages)
 paired=("${paired[@]/%/.sh}")
@@ -92,7 +92,7 @@ for t in tests/unit/test_*.c tests/cli/test_*.sh tests/root/test_*.sh tests/page
 	case $t in
 	# These mostly wait, for the kernel, for a system, and for what is too slow: one after the other, beside the others.
 	root/test_attach_perf.sh | root/test_ceiling_perf.sh | root/test_render_worker.sh | root/test_hostile_user.sh | root/test_service.sh | \
-		root/test_shim_refusals.sh | root/test_live.sh | root/test_metrics.sh | root/test_fleet.sh | root/test_retention.sh)
+		root/test_shim_refusals.sh)
 		waiting+=("$t")
 		;;
 	# Takes longest.

@@ -43,12 +43,11 @@ class Differences:
 class Truth:
     """The program's file, of the rounds inside the window; `rename` maps its identifiers to the report's."""
 
-    def __init__(self, path, limits=None):
-        """With limits: without the iterations half a second before or after, which may be very many."""
+    def __init__(self, path, seen=None):
+        """`seen`: (first, last ns) of what is recorded; iterations half a second before or after, which may be many, are left out."""
         self.lines = collections.defaultdict(list)
         for line in open(path):
-            if limits and line.startswith("iter ") and \
-                    not limits[0] - 5e8 < int(line.rsplit(None, 2)[1]) < limits[1] + 5e8:
+            if seen and line.startswith("iter ") and not seen[0] - 5e8 < int(line.rsplit(None, 2)[1]) < seen[1] + 5e8:
                 continue
             kind, *rest = line.split()
             self.lines[kind].append(rest)
@@ -435,7 +434,9 @@ def compare(program_file, truth_file, grains_file, summary_file, log_file, compi
     d = Differences()
     program = json.load(open(program_file))
     summary, grains = open(summary_file).read(), open(grains_file).read()
-    truth, log = Truth(truth_file, limits), None if limits else Log(log_file)
+    # An attach and a detach take as long as the machine makes them.
+    seen = [int(ns) for ns in re.findall(r'"(?:start|end)_ns":(\d+)', grains)] if limits else []
+    truth, log = Truth(truth_file, (min(seen), max(seen)) if seen else None), None if limits else Log(log_file)
     if limits and any(t[0].startswith("0/") for t in truth["loop"]):
         # Attached to a loop of the initial task: from its first barrier on it may be a member, and the name says so,
         # until a region tells otherwise; most of the loops have the one name or the other.
