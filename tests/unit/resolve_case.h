@@ -160,7 +160,6 @@ static inline int resolve_begin(void)
 static inline void resolve_end(void)
 {
 	unlink(trace_path);
-	unlink(stream_path);
 }
 
 #endif

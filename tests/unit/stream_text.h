@@ -11,6 +11,12 @@
 
 static char stream_path[64];
 
+static __attribute__((destructor)) void remove_temporary(void)
+{
+	if (stream_path[0])
+		unlink(stream_path);
+}
+
 static inline const char *temporary(const void *content, size_t bytes)
 {
 	FILE *f;

@@ -207,9 +207,12 @@ static void test_trace(void)
 
 int main(void)
 {
+	if (resolve_begin())
+		return 1;
 	test_graph();
 	test_absent();
 	test_damaged();
 	test_trace();
+	resolve_end();
 	CHECK_DONE();
 }

@@ -491,6 +491,5 @@ int main(void)
 	test_files();
 	test_cut();
 	test_mixed_up();
-	unlink(stream_path);
 	CHECK_DONE();
 }

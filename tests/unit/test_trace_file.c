@@ -433,6 +433,5 @@ int main(void)
 	test_memory();
 	free(whole);
 	unlink(trace_path);
-	unlink(stream_path);
 	CHECK_DONE();
 }
