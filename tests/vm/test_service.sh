@@ -90,7 +90,7 @@ is "it does not start, nor again and again" "$(state ActiveState) $(state ExecMa
 said() { journalctl -q -o cat "_SYSTEMD_INVOCATION_ID=$(state InvocationID)"; }
 # The journal reads what a service said when it gets to it.
 journalctl --sync
-until_is 20 1 sh -c "journalctl -q -o cat _SYSTEMD_INVOCATION_ID=$(state InvocationID) | wc -l"
+until_is 20 1 eval 'said | wc -l'
 said >"$T/said"
 is "it says why in one line" "$(wc -l <"$T/said") $(grep -c 'jobs/ in the state directory /var/lib/graind: Permission denied' "$T/said")" "1 1"
 sed 's/^/# /' "$T/said"
