@@ -332,6 +332,13 @@ struct event_loss {
 };
 
 /*
+ * Whether events are missing, and not something else was counted under a name: what was recorded but for a
+ * page of it that could not be read, bodies of constructs from before the recording, and what the events that
+ * are there lack at the edges of the recording.
+ */
+bool event_loss__is_of_events(const struct event_loss *loss);
+
+/*
  * All that a file says, sorted by time (stable; a creation before the body it
  * creates, also at equal times). Owned by whoever called event_stream__free.
  */

@@ -218,6 +218,17 @@ int event_stream__add_source(struct event_stream *stream, struct event_source *s
 	return 0;
 }
 
+bool event_loss__is_of_events(const struct event_loss *loss)
+{
+	static const char *const others[] = {"read", "unknown-bodies", "unclosed-", "unmatched-",
+					     "mismatched-"};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strncmp(loss->cause, others[i], strlen(others[i])) == 0)
+			return false;
+	return true;
+}
+
 static bool same_text(const char *text, const char *bytes, size_t count)
 {
 	return strlen(text) == count && memcmp(text, bytes, count) == 0;

@@ -110,8 +110,9 @@ static void write_losses(struct json_out *o, const struct event_stream *stream, 
 	const size_t count = sizeof(rings) / sizeof(rings[0]);
 
 	for (size_t i = 0; i < stream->loss_count; i++)
-		rings[1].placed -=
-			stream->losses[i].count < rings[1].placed ? stream->losses[i].count : rings[1].placed;
+		if (event_loss__is_of_events(&stream->losses[i]))
+			rings[1].placed -= stream->losses[i].count < rings[1].placed ? stream->losses[i].count
+										     : rings[1].placed;
 	if (!full || strcmp(full, rings[0].cause))
 		rings[0].placed = switches < rings[1].placed ? switches : rings[1].placed;
 	rings[1].placed -= rings[0].placed;

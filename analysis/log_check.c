@@ -561,9 +561,9 @@ int log_check__run(struct event_stream *stream, uint32_t *lines, const char *pat
 		error = reorder_loops(&c, known_loops);
 	if (!error) {
 		count_trouble(&c);
-		for (size_t i = 0; i < stream->loss_count; i++) {
-			count_lost(&stream->truth.lost, stream->losses[i].count);
-		}
+		for (size_t i = 0; i < stream->loss_count; i++)
+			if (event_loss__is_of_events(&stream->losses[i]))
+				count_lost(&stream->truth.lost, stream->losses[i].count);
 	}
 	log_stacks__free(&c.stacks);
 	free(c.task_new);

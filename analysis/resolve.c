@@ -221,12 +221,7 @@ static int count_all(struct resolver *r)
 		s->truth.never_ended += (s->task_trouble[i] & EVENT_TROUBLE_NO_END) != 0;
 	}
 	for (size_t i = 0; i < s->loss_count; i++) {
-		/*
-		 * Events with a page that could not be read were recorded all the same. Bodies of which
-		 * nothing was seen before belong to constructs from before the recording.
-		 */
-		if (strncmp(s->losses[i].cause, "read", 4) != 0 &&
-		    strcmp(s->losses[i].cause, "unknown-bodies") != 0 &&
+		if (event_loss__is_of_events(&s->losses[i]) &&
 		    __builtin_add_overflow(s->truth.lost, s->losses[i].count, &s->truth.lost))
 			s->truth.lost = UINT64_MAX;
 	}

@@ -77,7 +77,8 @@ assert 0 < c["graph_grains"] < said["tasks"] and c["graph_wall_ns"] < s["wall_ns
 assert c["run_regions"] == said["rounds"], c
 # The scheduler does not wait: its switches are all that the kernel's ring is for in a job from inside.
 e, inside = s["events"], s["source"] == "shim"
-print(s["grains"]["tasks"] == said["tasks"], e["lost"] - (e["losses"].get("ring-full", 0) if inside else 0), s["grains"]["incomplete"])
+lost = e["lost"] - (e["losses"].get("ring-full", 0) if inside else 0)
+print(s["grains"]["tasks"] == said["tasks"], (lost, e["losses"]) if lost else 0, s["grains"]["incomplete"])
 PY
 )" "True 0 0"
 	printf '= %s: %s\n' "$name" "$(python3 - "$T/summary" "$PEAK" <<'PY'

@@ -239,6 +239,56 @@ static void test_grains(const struct grain_graph *g)
 	free(text);
 }
 
+static uint64_t loss(const json_t *losses, const char *cause)
+{
+	return (uint64_t)json_integer_value(json_object_get(losses, cause));
+}
+
+/* `lost` is of events only, and its parts by cause are those of events. */
+static void test_losses(void)
+{
+	static const struct {
+		const char *source, *lines;
+		uint64_t lost, ring_full, inside, unclosed;
+	} cases[] = {
+		{"shim", "@lost cause=unclosed-creations count=2\n@lost cause=read-faults count=9\n", 300,
+		 300, 0, 2},
+		{"shim",
+		 "@lost cause=unclosed-creations count=2\n@lost cause=shim-ring-full count=5\n20 1 0 lost "
+		 "count=40\n",
+		 345, 300, 45, 2},
+		{"uprobes", "@lost cause=unknown-bodies count=70\n@lost cause=ring-full count=5\n", 305, 305,
+		 0, 0},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char log[1024], *text = NULL;
+		const json_t *events, *losses;
+		struct grain_graph *g;
+		size_t size;
+		FILE *f = open_memstream(&text, &size);
+		json_t *root;
+
+		snprintf(log, sizeof log,
+			 GRAPH_HEAD "@capture source=%s\n10 1 0 lost count=300 of=switches\n%s",
+			 cases[i].source, cases[i].lines);
+		g = graph_of_text(cases[i].source, log);
+		CHECK(g && grain_graph__write_summary_json(g, 1, f) == 0, "json: losses %zu are written", i);
+		fclose(f);
+		root = json_loads(text, 0, NULL);
+		events = json_object_get(root, "events");
+		losses = json_object_get(events, "losses");
+		CHECK(loss(events, "lost") == cases[i].lost &&
+			      loss(losses, "ring-full") == cases[i].ring_full &&
+			      loss(losses, "shim-ring-full") == cases[i].inside &&
+			      loss(losses, "unclosed-creations") == cases[i].unclosed,
+		      "json: losses %zu by cause", i);
+		json_decref(root);
+		free(text);
+		grain_graph__free(g);
+	}
+}
+
 int main(void)
 {
 	struct grain_graph *g = NULL;
@@ -248,6 +298,7 @@ int main(void)
 	test_doubles();
 	test_strings();
 	test_large();
+	test_losses();
 	CHECK(grain_graph__load("tests/data/fib_two_threads.log", NULL, &g, NULL) == 0,
 	      "json: the log loads");
 	if (g) {
