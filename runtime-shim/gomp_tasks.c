@@ -18,8 +18,8 @@ void gomp__created(struct call *call, uint32_t site_kind)
 		call->head.key = call->event;
 		SHIM_EVENT1(local, SHIM_TASK_CREATE, site, arg, call->head.key);
 	} else {
-		SHIM_EVENT(local, SHIM_TASK_CREATE, site, arg);
-		call->head.key = SHIM_TASK_KEY(local->joined, ++local->created);
+		call->head.key = shim__next_key(local);
+		shim__put_creation(local, SHIM_WORD(SHIM_TASK_CREATE, site, arg));
 	}
 	if (UNLIKELY(arg & RING_TASK_HAS_DEPEND))
 		gomp__depends(local, call->depend);
@@ -62,7 +62,7 @@ static void copy(void *to, void *from)
 
 	if (LIKELY(call->plain)) {
 		call->created_at = shim__ticks();
-		call->head.key = SHIM_TASK_KEY(local->joined, local->created + 1);
+		call->head.key = shim__next_key(local);
 		local->call = call;
 		gomp__fill(call, to);
 		return;
@@ -78,15 +78,20 @@ static void copy(void *to, void *from)
 	gomp__fill(call, to);
 }
 
-void gomp__begin_body(struct shim_local *local, const struct head *head)
+static inline void begin_body(struct shim_local *local, const struct head *head)
 {
-	uint64_t ago = SHIM_TASK_KEY(local->joined, local->created) - head->key + 1;
+	uint64_t ago = shim__next_key(local) - head->key;
 	uint32_t site = shim__site((const void *)(uintptr_t)head->body, SHIM_SITE_TASK_BODY);
 
 	if (LIKELY(ago <= SHIM_ARG_MAX && !(head->arg & RING_TASK_DETACH)))
 		SHIM_EVENT(local, SHIM_TASK_BEGIN, site, ago);
 	else
 		SHIM_EVENT1(local, SHIM_TASK_BEGIN, site, 0, head->key);
+}
+
+void gomp__begin_body(struct shim_local *local, const struct head *head)
+{
+	begin_body(local, head);
 }
 
 /* The task that was just created: nothing is between that and its begin, so one time is both. */
@@ -123,7 +128,7 @@ static void body(void *block)
 	if (local->call) {
 		run_at_once(local, local->call, payload);
 	} else {
-		gomp__begin_body(local, head);
+		begin_body(local, head);
 		head->body(payload);
 		gomp__end_body(local);
 	}

@@ -70,6 +70,12 @@ struct kmpc_thread {
 };
 extern __thread struct kmpc_thread kmpc_thread __attribute__((tls_model("initial-exec")));
 
+/* Where in the program it is that the runtime says it was called from. */
+static inline const void *ompt__site(const void *code)
+{
+	return UNLIKELY((uintptr_t)code - ompt_own.code < ompt_own.bytes) ? kmpc_thread.caller : code;
+}
+
 /* Keys that are told with the creation. */
 #define KMPC_KEY_TOLD (UINT64_C(1) << 60)
 
@@ -83,7 +89,7 @@ static inline struct shim_local *kmpc__here(const struct binding *to)
 {
 	const void *base = __atomic_load_n(&ompt_runtime, __ATOMIC_RELAXED);
 
-	if (LIKELY(!base || to->runtime->base != base || (uintptr_t)base - to->low < to->size))
+	if (UNLIKELY(!base || to->runtime->base != base || (uintptr_t)base - to->low < to->size))
 		return NULL;
 	return shim__here();
 }
@@ -104,7 +110,16 @@ static inline void kmpc__settle(struct shim_local *local)
 
 /* Whether the body runs inside of the creation; a pending one of another task is over. */
 bool kmpc__begins_at_once(struct shim_local *local, uint64_t key);
-void kmpc__begin_body(struct shim_local *local, uint64_t key);
+
+static inline void kmpc__begin_body(struct shim_local *local, uint64_t key)
+{
+	uint64_t ago = shim__next_key(local) - key;
+
+	if (LIKELY(ago - 1 < SHIM_ARG_MAX))
+		SHIM_EVENT(local, SHIM_TASK_BEGIN, 0, ago);
+	else
+		SHIM_EVENT1(local, SHIM_TASK_BEGIN, 0, 0, key);
+}
 
 /* The taskloop whose tasks have this body; NULL: none is known. */
 const struct kmpc_taskloop *kmpc__taskloop_of(kmpc_routine routine);

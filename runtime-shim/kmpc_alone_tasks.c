@@ -80,8 +80,8 @@ void alone__create(struct shim_local *local, struct alone_head *head, uint32_t s
 		head->key = KMPC_KEY_TOLD | (head->other ? head->other : (uint64_t)(uintptr_t)head);
 		SHIM_EVENT1(local, SHIM_TASK_CREATE, site, arg, head->key);
 	} else {
-		SHIM_EVENT(local, SHIM_TASK_CREATE, site, arg);
-		head->key = SHIM_TASK_KEY(local->joined, ++local->created);
+		head->key = shim__next_key(local);
+		shim__put_creation(local, SHIM_WORD(SHIM_TASK_CREATE, site, arg));
 	}
 	HAND_OVER(head);
 }

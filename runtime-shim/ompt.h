@@ -72,6 +72,8 @@ enum ompt_task_flags {
 	OMPT_TASK_UNTIED = 0x10000000,
 	OMPT_TASK_FINAL = 0x20000000,
 	OMPT_TASK_MERGEABLE = 0x40000000,
+	OMPT_TASK_NOT_PLAIN = OMPT_TASK_INITIAL | OMPT_TASK_TARGET | OMPT_TASK_TASKWAIT | OMPT_TASK_UNTIED |
+			      OMPT_TASK_FINAL | OMPT_TASK_MERGEABLE,
 };
 
 enum ompt_task_status {
@@ -138,8 +140,10 @@ void ompt__meet(const void *base);
 /* Its function, or NULL. */
 extern ompt_get_task_info ompt_task_info;
 
-/* Where in the program it is that the runtime says it was called from. */
-const void *ompt__site(const void *code);
+/* Where this library's code is. */
+extern struct ompt_own {
+	uintptr_t code, bytes;
+} ompt_own;
 
 /* Each sets the callbacks of its file. */
 void ompt_tasks__set(ompt_set_callback set);

@@ -46,14 +46,15 @@ static uint32_t task_arg(uint32_t flags, bool depends)
 static uint64_t put_creation(struct shim_local *local, const void *caller, uint32_t kind, uint32_t arg)
 {
 	static uint64_t told;
-	uint64_t key;
+	uint64_t word = SHIM_WORD(SHIM_TASK_CREATE, shim__site(caller, kind), arg), key;
 
-	if (LIKELY(!(arg & RING_TASK_DETACH))) {
-		SHIM_EVENT(local, SHIM_TASK_CREATE, shim__site(caller, kind), arg);
-		return SHIM_TASK_KEY(local->joined, ++local->created);
+	if (arg & RING_TASK_DETACH) {
+		key = KMPC_KEY_TOLD | __atomic_add_fetch(&told, 1, __ATOMIC_RELAXED);
+		shim__put(local, word, 1, key, 0, 0);
+	} else {
+		key = shim__next_key(local);
+		shim__put_creation(local, word);
 	}
-	key = KMPC_KEY_TOLD | __atomic_add_fetch(&told, 1, __ATOMIC_RELAXED);
-	SHIM_EVENT1(local, SHIM_TASK_CREATE, shim__site(caller, kind), arg, key);
 	return key;
 }
 
@@ -101,25 +102,44 @@ static void created_by_taskloop(struct shim_local *local, union ompt_data *data,
 			    *(const uint64_t *)(const void *)((const char *)task + loop->upper_at));
 }
 
-static void on_create(union ompt_data *parent, const struct ompt_frame *frame, union ompt_data *data,
-		      int flags, int depends, const void *code)
+/* Whatever else a creation may be than that of a plain task by a call of the program's. */
+static __attribute__((noinline)) void create(union ompt_data *data, int flags, bool depends, const void *code)
 {
 	struct shim_local *local = shim__here();
 	struct kmpc_call *call = kmpc_thread.call;
 	uint32_t arg = task_arg((uint32_t)flags, depends);
 
-	(void)parent, (void)frame;
 	if (!local || flags & (OMPT_TASK_INITIAL | OMPT_TASK_TASKWAIT))
 		return;
 	kmpc__settle(local);
-	if (UNLIKELY(!call || call->key)) {
+	if (!call || call->key) {
 		created_by_taskloop(local, data, arg, ompt__site(code));
 		return;
 	}
-	if (UNLIKELY(call->head))
+	if (call->head)
 		arg |= (uint32_t)call->head->arg;
 	call->key = put_creation(local, call->caller, SHIM_SITE_TASK, arg);
 	ompt__keep(data, name(call->head, call->key) | call->flags);
+}
+
+static void on_create(union ompt_data *parent, const struct ompt_frame *frame, union ompt_data *data,
+		      int flags, int depends, const void *code)
+{
+	struct shim_local *local = shim__recording();
+	struct kmpc_call *call = kmpc_thread.call;
+	uint32_t site = 0;
+
+	(void)parent, (void)frame;
+	if (LIKELY(local && call && !call->key && !call->head && !kmpc_thread.pending && !depends &&
+		   !((uint32_t)flags & OMPT_TASK_NOT_PLAIN)))
+		site = shim__known_site(call->caller, SHIM_SITE_TASK);
+	if (UNLIKELY(!site)) {
+		create(data, flags, depends, code);
+		return;
+	}
+	call->key = shim__next_key(local);
+	ompt__keep(data, call->key << TASK_KEY_SHIFT | call->flags);
+	shim__put_creation(local, SHIM_WORD(SHIM_TASK_CREATE, site, 0));
 }
 
 static uint32_t depend_kind(int kind)
@@ -158,16 +178,6 @@ static void on_dependences(union ompt_data *data, const struct ompt_dependence *
 	}
 }
 
-void kmpc__begin_body(struct shim_local *local, uint64_t key)
-{
-	uint64_t ago = SHIM_TASK_KEY(local->joined, local->created) - key + 1;
-
-	if (LIKELY(ago - 1 < SHIM_ARG_MAX))
-		SHIM_EVENT(local, SHIM_TASK_BEGIN, 0, ago);
-	else
-		SHIM_EVENT1(local, SHIM_TASK_BEGIN, 0, 0, key);
-}
-
 void kmpc__end_pending(struct shim_local *local)
 {
 	const uint64_t creation = SHIM_WORD(SHIM_TASK_CREATE_END, 0, 0);
@@ -201,53 +211,84 @@ bool kmpc__begins_at_once(struct shim_local *local, uint64_t key)
 	return true;
 }
 
-static void begin(struct shim_local *local, union ompt_data *data)
+/* Inside of its creation, or when that is over. */
+static __attribute__((noinline)) void begin_after_pending(struct shim_local *local, union ompt_data *data)
 {
 	uint64_t key = ompt__word(data) >> TASK_KEY_SHIFT;
 
-	ompt__keep(data, ompt__word(data) | TASK_BEGUN);
-	if (UNLIKELY(kmpc__begins_at_once(local, key)))
+	if (kmpc__begins_at_once(local, key))
 		ompt__keep(data, ompt__word(data) | TASK_AT_ONCE);
 	kmpc__begin_body(local, key);
 }
 
-/* One that is discarded ends without having begun. */
-static void end(struct shim_local *local, const union ompt_data *data)
+static inline void begin(struct shim_local *local, union ompt_data *data, uint64_t word)
 {
-	if (!(ompt__word(data) & TASK_BEGUN))
-		return;
+	ompt__keep(data, word | TASK_BEGUN);
+	if (UNLIKELY(kmpc_thread.pending))
+		begin_after_pending(local, data);
+	else
+		kmpc__begin_body(local, word >> TASK_KEY_SHIFT);
+}
+
+static __attribute__((noinline)) void end_at_once(struct shim_local *local, bool at_once)
+{
 	kmpc__settle(local);
 	SHIM_EVENT(local, SHIM_TASK_END, 0, 0);
-	if (UNLIKELY(ompt__word(data) & TASK_AT_ONCE))
+	if (at_once)
 		SHIM_EVENT(local, SHIM_TASK_CREATE_END, 0, 0);
+}
+
+/* One that is discarded ends without having begun. */
+static inline void end(struct shim_local *local, const union ompt_data *data)
+{
+	uint64_t word = ompt__word(data);
+
+	if (!(word & TASK_BEGUN))
+		return;
+	if (UNLIKELY(kmpc_thread.pending || word & TASK_AT_ONCE))
+		end_at_once(local, word & TASK_AT_ONCE);
+	else
+		SHIM_EVENT(local, SHIM_TASK_END, 0, 0);
+}
+
+static inline __attribute__((always_inline)) void schedule(struct shim_local *local, union ompt_data *prior,
+							   int status, union ompt_data *next)
+{
+	uint64_t word;
+
+	/* What most calls tell comes first. */
+	if (LIKELY(status == OMPT_TASK_SWITCH || status == OMPT_TASK_YIELD)) {
+		word = next ? ompt__word(next) : 0;
+		if (word && !(word & (TASK_BEGUN | TASK_BY_ITSELF)))
+			begin(local, next, word);
+	} else if (LIKELY(status == OMPT_TASK_COMPLETE || status == OMPT_TASK_CANCEL ||
+			  status == OMPT_TASK_DETACH)) {
+		if (prior)
+			end(local, prior);
+	} else if (status == OMPT_TASK_EARLY_FULFILL || status == OMPT_TASK_LATE_FULFILL) {
+		if (prior && ompt__word(prior))
+			SHIM_EVENT1(local, SHIM_TASK_FULFILL, 0, 0, ompt__word(prior) >> TASK_KEY_SHIFT);
+	}
+}
+
+/* The thread's first event, or there is nothing to record. */
+static __attribute__((noinline)) void schedule_first(union ompt_data *prior, int status,
+						     union ompt_data *next)
+{
+	struct shim_local *local = shim__here();
+
+	if (local)
+		schedule(local, prior, status, next);
 }
 
 static void on_schedule(union ompt_data *prior, int status, union ompt_data *next)
 {
-	struct shim_local *local = shim__here();
+	struct shim_local *local = shim__recording();
 
-	if (!local)
-		return;
-	switch (status) {
-	case OMPT_TASK_COMPLETE:
-	case OMPT_TASK_CANCEL:
-	case OMPT_TASK_DETACH:
-		if (prior)
-			end(local, prior);
-		break;
-	case OMPT_TASK_YIELD:
-	case OMPT_TASK_SWITCH:
-		if (next && ompt__word(next) && !(ompt__word(next) & (TASK_BEGUN | TASK_BY_ITSELF)))
-			begin(local, next);
-		break;
-	case OMPT_TASK_EARLY_FULFILL:
-	case OMPT_TASK_LATE_FULFILL:
-		if (prior && ompt__word(prior))
-			SHIM_EVENT1(local, SHIM_TASK_FULFILL, 0, 0, ompt__word(prior) >> TASK_KEY_SHIFT);
-		break;
-	default:
-		break;
-	}
+	if (LIKELY(local))
+		schedule(local, prior, status, next);
+	else
+		schedule_first(prior, status, next);
 }
 
 void ompt_tasks__set(ompt_set_callback set)

@@ -180,32 +180,43 @@ static void barrier(struct shim_local *local, int kind, int endpoint, union ompt
 		SHIM_EVENT(local, SHIM_WAIT_END, 0, wait);
 }
 
-static void on_sync(int kind, int endpoint, union ompt_data *region, union ompt_data *task, const void *code)
+/* Any of them, also when it is the thread's first event. */
+static __attribute__((noinline)) void sync(int kind, int endpoint, union ompt_data *region, const void *code)
 {
 	struct shim_local *local = shim__here();
+	bool begins = endpoint == OMPT_BEGIN;
 
-	(void)task;
 	if (!local)
 		return;
 	kmpc__settle(local);
-	switch (kind) {
-	case OMPT_SYNC_TASKWAIT:
-		if (endpoint == OMPT_BEGIN)
-			SHIM_EVENT(local, SHIM_WAIT_BEGIN, shim__site(ompt__site(code), SHIM_SITE_TASKWAIT),
-				   RING_WAIT_TASKWAIT);
-		else
-			SHIM_EVENT(local, SHIM_WAIT_END, 0, RING_WAIT_TASKWAIT);
-		break;
-	case OMPT_SYNC_TASKGROUP:
-		if (endpoint == OMPT_BEGIN)
-			SHIM_EVENT(local, SHIM_GROUP_BEGIN, shim__site(ompt__site(code), SHIM_SITE_TASKGROUP),
-				   0);
-		else
-			SHIM_EVENT(local, SHIM_WAIT_END, 0, RING_WAIT_TASKGROUP);
-		break;
-	default:
+	if (kind != OMPT_SYNC_TASKWAIT && kind != OMPT_SYNC_TASKGROUP)
 		barrier(local, kind, endpoint, region, code);
-		break;
+	else if (!begins)
+		SHIM_EVENT(local, SHIM_WAIT_END, 0,
+			   kind == OMPT_SYNC_TASKWAIT ? RING_WAIT_TASKWAIT : RING_WAIT_TASKGROUP);
+	else if (kind == OMPT_SYNC_TASKWAIT)
+		SHIM_EVENT(local, SHIM_WAIT_BEGIN, shim__site(ompt__site(code), SHIM_SITE_TASKWAIT),
+			   RING_WAIT_TASKWAIT);
+	else
+		SHIM_EVENT(local, SHIM_GROUP_BEGIN, shim__site(ompt__site(code), SHIM_SITE_TASKGROUP), 0);
+}
+
+static void on_sync(int kind, int endpoint, union ompt_data *region, union ompt_data *task, const void *code)
+{
+	struct shim_local *local = shim__recording();
+	uint32_t site = 0;
+
+	(void)task;
+	if (UNLIKELY(!local || kind != OMPT_SYNC_TASKWAIT || kmpc_thread.pending)) {
+		sync(kind, endpoint, region, code);
+	} else if (endpoint != OMPT_BEGIN) {
+		SHIM_EVENT(local, SHIM_WAIT_END, 0, RING_WAIT_TASKWAIT);
+	} else {
+		site = shim__known_site(ompt__site(code), SHIM_SITE_TASKWAIT);
+		if (LIKELY(site))
+			SHIM_EVENT(local, SHIM_WAIT_BEGIN, site, RING_WAIT_TASKWAIT);
+		else
+			sync(kind, endpoint, region, code);
 	}
 }
 

@@ -16,13 +16,8 @@ typedef struct ompt_start_tool_result *(*start_tool_fn)(unsigned version, const 
 const void *ompt_runtime;
 bool kmpc_alone;
 ompt_get_task_info ompt_task_info;
-static uintptr_t own_code, own_bytes;
+struct ompt_own ompt_own;
 static bool asked_for_probes;
-
-const void *ompt__site(const void *code)
-{
-	return (uintptr_t)code - own_code < own_bytes ? kmpc_thread.caller : code;
-}
 
 /* Where this library's code is. */
 static int find_own(struct dl_phdr_info *object, size_t size, void *unused)
@@ -34,8 +29,7 @@ static int find_own(struct dl_phdr_info *object, size_t size, void *unused)
 
 		if (part->p_type != PT_LOAD || (uintptr_t)find_own - start >= part->p_memsz)
 			continue;
-		own_code = start;
-		own_bytes = part->p_memsz;
+		ompt_own = (struct ompt_own){start, part->p_memsz};
 		return 1;
 	}
 	return 0;

@@ -43,10 +43,21 @@ static struct shim_thread *thread_at(struct shim_header *header, uint32_t number
 	return (struct shim_thread *)((char *)header + SHIM_THREADS_AT) + number;
 }
 
+static uint64_t block_words(const struct shim_local *local)
+{
+	return local->mask + UINT64_C(1);
+}
+
+/* Number of the first word of the block that has word `at`. */
+static uint64_t block_start(const struct shim_local *local, uint64_t at)
+{
+	return at & ~(uint64_t)local->mask;
+}
+
 /* Which block has word `at`. */
 static uint8_t order_at(const struct shim_local *local, uint64_t at)
 {
-	return __atomic_load_n(&local->control->order[at / (local->mask + 1) % SHIM_BLOCKS],
+	return __atomic_load_n(&local->control->order[at / block_words(local) % SHIM_BLOCKS],
 			       __ATOMIC_RELAXED) %
 	       SHIM_BLOCKS;
 }
@@ -56,7 +67,14 @@ static uint64_t *block_at(const struct shim_local *local, uint8_t block)
 	char *rings = (char *)local->header + shim__rings_at(local->header->threads);
 	ptrdiff_t number = local->control - thread_at(local->header, 0);
 
-	return (uint64_t *)rings + ((uint64_t)number * SHIM_BLOCKS + block) * (local->mask + 1);
+	return (uint64_t *)rings + ((uint64_t)number * SHIM_BLOCKS + block) * block_words(local);
+}
+
+/* What is written from the head on lies in this block. */
+static void fill_block(struct shim_local *local, uint8_t block)
+{
+	local->words_at =
+		(uintptr_t)block_at(local, block) - block_start(local, local->head) * sizeof(uint64_t);
 }
 
 static bool claim(struct shim_header *header, uint32_t *number)
@@ -80,6 +98,7 @@ static bool claim(struct shim_header *header, uint32_t *number)
  * CPU. */
 #define TRIALS 8
 #define TRIAL_EVENTS 256
+#define TRIAL_WORDS 32 /* that they are written to, again and again */
 
 /*
  * Into the ring's own memory, before anything is in it. The frames that AddressSanitizer keeps aside have no
@@ -89,20 +108,20 @@ static __attribute__((no_sanitize_address)) void measure_cost(const struct shim_
 {
 	struct shim_thread nobody = {0};
 	struct shim_local trial = *local;
-	uint64_t quickest = UINT32_MAX;
+	uint64_t quickest = UINT32_MAX, start = block_start(local, local->head);
 
 	trial.control = &nobody;
 	trial.fresh = SHIM_TRIAL;
-	trial.cpu = shim__cpu();
+	trial.cpu = *local->on_cpu;
 	for (int round = 0; round < TRIALS; round++) {
 		uint64_t before, took;
 
-		trial.head = 0;
 		trial.limit = UINT64_MAX;
 		trial.ticks = before = shim__ticks();
 		for (int i = 0; i < TRIAL_EVENTS; i++) {
 			struct shim_readings readings;
 
+			trial.head = start + i % TRIAL_WORDS;
 			if (UNLIKELY(local->header->counters))
 				counters__read(local->header, &readings);
 			SHIM_EVENT(&trial, SHIM_TASK_END, 0, 0);
@@ -161,12 +180,14 @@ static void sit_down(struct shim_local *local)
 	local->head = __atomic_load_n(&local->control->tail, __ATOMIC_ACQUIRE);
 	local->limit = 0;
 	local->here = (uint8_t)(here_of(local) - 1);
-	local->words = block_at(local, order_at(local, local->head));
+	fill_block(local, order_at(local, local->head));
+	local->on_cpu = (const volatile int32_t *)((char *)__builtin_thread_pointer() +
+						   __atomic_load_n(&shim_process.cpu_at, __ATOMIC_RELAXED));
 	for (uint32_t i = 0; local->head && i < SHIM_BLOCKS; i++)
-		if (local->mapped <= order_at(local, i * (local->mask + 1)))
-			local->mapped = (uint8_t)(order_at(local, i * (local->mask + 1)) + 1);
+		if (local->mapped <= order_at(local, i * block_words(local)))
+			local->mapped = (uint8_t)(order_at(local, i * block_words(local)) + 1);
 	local->control->tid = (uint32_t)syscall(SYS_gettid);
-	local->joined += __atomic_fetch_add(&local->header->generations, 1, __ATOMIC_RELAXED) + 1;
+	local->joined += (uint32_t)__atomic_fetch_add(&local->header->generations, 1, __ATOMIC_RELAXED) + 1;
 	local->fresh = SHIM_FRESH;
 	if (!__atomic_load_n(&local->header->event_ticks, __ATOMIC_RELAXED))
 		measure_cost(local);
@@ -217,7 +238,7 @@ struct shim_local *shim__join(void)
 		.mask = words / SHIM_BLOCKS - 1,
 		.cpu = INT32_MIN,
 		.session = session,
-		.joined = joined,
+		.joined = (uint32_t)joined,
 	};
 	sit_down(local);
 	return local;
@@ -237,19 +258,19 @@ void shim__leave(void)
 
 static void put(struct shim_local *local, uint64_t word)
 {
-	local->words[local->head++ & local->mask] = word;
+	*shim__word(local, local->head++) = word;
 }
 
 /*
  * A page of the ring that is touched first costs a fault, as much as thirty events: one call for many is
  * cheaper. Kernels before 5.14 refuse it, then faults do it.
  */
-static void map_block(struct shim_local *local)
+static void map_block(const struct shim_local *local, uint8_t block)
 {
 	int error = errno;
 	uint64_t faults = local->header->counters ? counters__faults() : 0;
 
-	madvise(local->words, (local->mask + 1) * sizeof(*local->words), MADV_POPULATE_WRITE);
+	madvise(block_at(local, block), block_words(local) * sizeof(uint64_t), MADV_POPULATE_WRITE);
 	if (local->header->counters)
 		counters__own_faults(faults);
 	errno = error;
@@ -261,18 +282,18 @@ static void map_block(struct shim_local *local)
  */
 static void begin_block(struct shim_local *local, uint64_t tail)
 {
-	uint64_t block_words = local->mask + 1, used = 0;
+	uint64_t used = 0;
 	uint8_t block;
 
-	for (uint64_t at = tail & ~local->mask; at < local->head; at += block_words)
+	for (uint64_t at = block_start(local, tail); at < local->head; at += block_words(local))
 		used |= UINT64_C(1) << order_at(local, at);
 	/* There is a free one: the limit keeps the head within SHIM_BLOCKS of the tail's block. */
 	block = (uint8_t)__builtin_ctzll(~used | UINT64_C(1) << (SHIM_BLOCKS - 1));
-	__atomic_store_n(&local->control->order[local->head / block_words % SHIM_BLOCKS], block,
+	__atomic_store_n(&local->control->order[local->head / block_words(local) % SHIM_BLOCKS], block,
 			 __ATOMIC_RELAXED);
-	local->words = block_at(local, block);
+	fill_block(local, block);
 	if (block >= local->mapped) {
-		map_block(local);
+		map_block(local, block);
 		local->mapped = (uint8_t)(block + 1);
 	}
 }
@@ -280,8 +301,8 @@ static void begin_block(struct shim_local *local, uint64_t tail)
 /* Up to `words` words fit into one block, given how far graind has read: it is the block of the head then. */
 static bool find_room(struct shim_local *local, unsigned words, uint64_t tail)
 {
-	uint64_t full = (tail & ~local->mask) + SHIM_BLOCKS * (local->mask + 1);
-	uint64_t rest = -local->head & local->mask, start = local->head + (rest < words ? rest : 0);
+	uint64_t full = block_start(local, tail) + SHIM_BLOCKS * block_words(local);
+	uint64_t rest = -local->head & local->mask, start = local->head + (rest < words ? rest : 0), end;
 
 	if (start + words > full)
 		return false;
@@ -289,11 +310,12 @@ static bool find_room(struct shim_local *local, unsigned words, uint64_t tail)
 		put(local, SHIM_WORD(SHIM_NOTHING, 0, 0));
 	if (!(local->head & local->mask))
 		begin_block(local, tail);
-	local->limit = ((local->head + SHIM_WORDS_MAX) | (SHIM_HERE_WORDS - 1)) + 1;
-	if (local->limit > (local->head | local->mask) + 1)
-		local->limit = (local->head | local->mask) + 1;
-	if (local->limit > full)
-		local->limit = full;
+	end = ((local->head + SHIM_ROOM) | (SHIM_HERE_WORDS - 1)) + 1;
+	if (end > (local->head | local->mask) + 1)
+		end = (local->head | local->mask) + 1;
+	if (end > full)
+		end = full;
+	local->limit = end - SHIM_ROOM + 1;
 	return true;
 }
 
@@ -384,7 +406,7 @@ uint64_t shim__make_room(struct shim_local *local)
 
 	/* It has no blocks: the CPU has changed, or time has passed. */
 	if (UNLIKELY(local->fresh == SHIM_TRIAL)) {
-		local->cpu = shim__cpu();
+		local->cpu = *local->on_cpu;
 		return shim__ticks();
 	}
 	if (UNLIKELY(local->held_at))
@@ -399,7 +421,7 @@ uint64_t shim__make_room(struct shim_local *local)
 	ticks = shim__ticks();
 	if (local->fresh) {
 		put(local, SHIM_WORD(SHIM_JOIN, 0, start_of(local)));
-		put(local, local->joined << 32 | local->control->tid);
+		put(local, (uint64_t)local->joined << 32 | local->control->tid);
 		local->fresh = SHIM_WRITTEN;
 	}
 	if (ticks - local->ticks > SHIM_TICKS_MAX) {
@@ -414,7 +436,7 @@ uint64_t shim__make_room(struct shim_local *local)
 		local->lost = 0;
 		__atomic_store_n(&local->control->lost, 0, __ATOMIC_RELAXED);
 	}
-	cpu = shim__cpu();
+	cpu = *local->on_cpu;
 	if (cpu != local->cpu) {
 		put(local, SHIM_WORD(SHIM_CPU, 0, 0));
 		put(local, (uint64_t)(uint32_t)cpu);
@@ -468,6 +490,23 @@ void shim__put_at(struct shim_local *local, uint64_t ticks, uint64_t word)
 	if (shim__is_grain(word))
 		__atomic_store_n(&local->control->grains, local->control->grains + 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&local->control->head, local->head, __ATOMIC_RELEASE);
+}
+
+void shim__put_slowly(struct shim_local *local, uint64_t word, unsigned count, uint64_t a, uint64_t b,
+		      uint64_t c)
+{
+	uint64_t ticks = shim__ticks();
+
+	if (!shim__fits(local, ticks - local->ticks))
+		ticks = shim__make_room(local);
+	if (ticks)
+		shim__write(local, ticks, word, count, a, b, c);
+}
+
+void shim__put_creation_slowly(struct shim_local *local, uint64_t word)
+{
+	shim__put_slowly(local, word, 0, 0, 0, 0);
+	local->created++;
 }
 
 void shim__put_pair_slowly(struct shim_local *local, uint64_t ticks, uint64_t first, uint64_t word,

@@ -25,29 +25,35 @@ enum shim_fresh {
 
 /* A thread's own; the positions that it publishes are in `control`. */
 struct shim_local {
+	/* The first line is what each event needs. */
 	struct shim_header *header;
 	struct shim_thread *control;
-	uint64_t *words;  /* of the block that is being filled */
-	uint64_t head;	  /* next word to write */
-	uint64_t limit;	  /* up to here there is room in the block, as far as is known */
-	uint64_t mask;	  /* of a place in a block */
-	uint64_t ticks;	  /* of the last event */
-	uint64_t created; /* tasks that the thread has created */
-	uint64_t joined;  /* how manieth thread it was */
-	uint64_t lost;	  /* since the last event that fit */
-	int32_t cpu;	  /* last told */
-	uint32_t beat;
-	uint64_t beat_ticks;
-	uint32_t session;  /* of shim_process: those of an earlier one record no more */
-	uint8_t fresh;	   /* enum shim_fresh */
-	bool children;	   /* the running task may have children that have not ended */
+	uintptr_t words_at; /* of word number 0, if all the ring were as the block that is being filled */
+	uint64_t head;	    /* next word to write */
+	uint64_t limit;	    /* below, SHIM_ROOM words fit into the block, as far as is known */
+	uint64_t ticks;	    /* of the last event */
+	const volatile int32_t *on_cpu; /* where the kernel says on which one the thread runs */
+	int32_t cpu;			/* last told */
+	uint8_t fresh;			/* enum shim_fresh */
+	bool children;			/* the running task may have children that have not ended */
 	uint8_t mapped;	   /* blocks of the ring that have memory: the first ones; see begin_block() */
 	uint8_t here;	   /* of which SHIM_HERE_WORDS SHIM_HERE was told, modulo 256 */
-	uint32_t held[2];  /* events that shim__hold() was given */
-	uint64_t held_at;  /* 0: none */
+	uint64_t created;  /* tasks that the thread has created */
+	uint32_t joined;   /* how manieth thread it was */
+	uint32_t mask;	   /* of a place in a block */
 	struct call *call; /* of libgomp, that creates a task of which nothing is written yet */
+	uint64_t held_at;  /* 0: none */
+	uint32_t held[2];  /* events that shim__hold() was given */
+	uint64_t lost;	   /* since the last event that fit */
+	uint64_t beat_ticks;
+	uint32_t beat;
+	uint32_t session; /* of shim_process: those of an earlier one record no more */
 } __attribute__((aligned(128)));
 _Static_assert(sizeof(struct shim_local) == 128, "threads do not share lines");
+_Static_assert(offsetof(struct shim_local, created) == 64, "one line for each event");
+
+/* The most that is written at a time. */
+#define SHIM_ROOM (1 + SHIM_WORDS_MAX)
 
 enum shim_state {
 	SHIM_OFF = 0,	 /* nobody wants to know */
@@ -107,10 +113,10 @@ uint64_t shim__clock_ns(void);
 /* The thread ends, or the child of a fork begins: nothing is recorded any more. */
 void shim__leave(void);
 
-static inline int32_t shim__cpu(void)
+/* Where word number `at` is, of the block that is being filled. */
+static inline uint64_t *shim__word(const struct shim_local *local, uint64_t at)
 {
-	return *(volatile int32_t *)((char *)__builtin_thread_pointer() +
-				     __atomic_load_n(&shim_process.cpu_at, __ATOMIC_RELAXED));
+	return (uint64_t *)(local->words_at + at * sizeof(uint64_t));
 }
 
 /* NULL: nobody wants to know. */
@@ -130,13 +136,24 @@ static inline struct shim_local *shim__here(void)
 		       : shim__renew(local);
 }
 
+/* As shim__here() for a thread that records already, else NULL: nothing is called. */
+static inline struct shim_local *shim__recording(void)
+{
+	struct shim_local *local = shim_local;
+
+	return LIKELY(local && __atomic_load_n(&local->header->enabled, __ATOMIC_RELAXED) == SHIM_RECORDS)
+		       ? local
+		       : NULL;
+}
+
 /* For what ends: a recording that is over has not seen all of it. */
 static inline bool shim__goes_on(const struct shim_local *local)
 {
 	return local && LIKELY(!shim__is_over(local->header));
 }
 
-static inline uint64_t shim__ticks(void)
+/* 0: time is not the processor's counter. */
+static inline uint64_t shim__counter(void)
 {
 #if defined(__x86_64__)
 	if (LIKELY(__atomic_load_n(&shim_process.counter, __ATOMIC_RELAXED)))
@@ -149,7 +166,14 @@ static inline uint64_t shim__ticks(void)
 		return ticks;
 	}
 #endif
-	return shim__clock_ns();
+	return 0;
+}
+
+static inline uint64_t shim__ticks(void)
+{
+	uint64_t ticks = shim__counter();
+
+	return LIKELY(ticks) ? ticks : shim__clock_ns();
 }
 
 /* A thread of an earlier session may come to those of a later one, and no harm is done. */
@@ -158,15 +182,28 @@ static inline uint64_t *shim__sites(void)
 	return __atomic_load_n(&shim_process.sites, __ATOMIC_RELAXED);
 }
 
+static inline uint64_t shim__site_entry(const void *address, uint32_t kind)
+{
+	return (uint64_t)(uintptr_t)address << SHIM_SITE_KIND_BITS | kind;
+}
+
+/* The number of a code address if that is where it is looked for first, else 0; as shim__site(). */
+static inline uint32_t shim__known_site(const void *address, uint32_t kind)
+{
+	uint64_t entry = shim__site_entry(address, kind);
+	uint32_t at = (uint32_t)(entry * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SHIM_SITE_BITS));
+
+	return LIKELY(__atomic_load_n(&shim__sites()[at], __ATOMIC_RELAXED) == entry) ? at : 0;
+}
+
 /* The number of a code address; `kind`: below 64, for people. 0: of no address, or there is none left. */
 static inline uint32_t shim__site(const void *address, uint32_t kind)
 {
-	uint64_t entry = (uint64_t)(uintptr_t)address << 6 | kind;
-	uint32_t at = (uint32_t)(entry * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SHIM_SITE_BITS));
+	uint32_t at = shim__known_site(address, kind);
 
-	if (LIKELY(at && __atomic_load_n(&shim__sites()[at], __ATOMIC_RELAXED) == entry))
+	if (LIKELY(at))
 		return at;
-	return address ? shim__new_site(entry) : 0;
+	return address ? shim__new_site(shim__site_entry(address, kind)) : 0;
 }
 
 /*
@@ -191,35 +228,69 @@ static inline bool shim__is_grain(uint64_t word)
 	return kind == SHIM_TASK_CREATE || kind == SHIM_CHUNK_BEGIN || kind == SHIM_SECTION_BEGIN;
 }
 
-/* One event of 1 + count words; a literal count. */
-static inline __attribute__((always_inline)) void
-shim__put(struct shim_local *local, uint64_t word, unsigned count, uint64_t a, uint64_t b, uint64_t c)
+/* Whether an event can be written that was `since` after the last one, without anything else before it. */
+static inline bool shim__fits(const struct shim_local *local, uint64_t since)
 {
-	uint64_t ticks = shim__ticks(), since = ticks - local->ticks, at = local->head, mask = local->mask,
-		 *to;
+	return LIKELY(local->head < local->limit && since <= SHIM_TICKS_MAX && *local->on_cpu == local->cpu);
+}
 
-	if (UNLIKELY(at + SHIM_WORDS_MAX > local->limit || since > SHIM_TICKS_MAX ||
-		     shim__cpu() != local->cpu)) {
-		ticks = shim__make_room(local);
-		if (!ticks)
-			return;
-		at = local->head;
-		since = ticks - local->ticks;
-	}
-	to = local->words;
+/* An event of 1 + count words, for which there is room. */
+static inline __attribute__((always_inline)) void shim__write(struct shim_local *local, uint64_t ticks,
+							      uint64_t word, unsigned count, uint64_t a,
+							      uint64_t b, uint64_t c)
+{
+	uint64_t at = local->head, *to = shim__word(local, at);
+
+	shim__soon(to + SHIM_AHEAD);
+	to[0] = word | (ticks - local->ticks) << 32;
+	if (count > 0)
+		to[1] = a;
+	if (count > 1)
+		to[2] = b;
+	if (count > 2)
+		to[3] = c;
 	local->ticks = ticks;
 	local->head = at + 1 + count;
-	shim__soon(&to[(at + SHIM_AHEAD) & mask]);
-	to[at & mask] = word | since << 32;
-	if (count > 0)
-		to[(at + 1) & mask] = a;
-	if (count > 1)
-		to[(at + 2) & mask] = b;
-	if (count > 2)
-		to[(at + 3) & mask] = c;
 	if (shim__is_grain(word))
 		__atomic_store_n(&local->control->grains, local->control->grains + 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&local->control->head, at + 1 + count, __ATOMIC_RELEASE);
+}
+
+/* As shim__put() where there is no room, or more to tell, or time is not the processor's counter. */
+void shim__put_slowly(struct shim_local *local, uint64_t word, unsigned count, uint64_t a, uint64_t b,
+		      uint64_t c);
+
+/* One event of 1 + count words; a literal count. The last thing that a function does is the cheapest. */
+static inline __attribute__((always_inline)) void
+shim__put(struct shim_local *local, uint64_t word, unsigned count, uint64_t a, uint64_t b, uint64_t c)
+{
+	uint64_t ticks = shim__counter();
+
+	if (LIKELY(ticks && shim__fits(local, ticks - local->ticks)))
+		shim__write(local, ticks, word, count, a, b, c);
+	else
+		shim__put_slowly(local, word, count, a, b, c);
+}
+
+void shim__put_creation_slowly(struct shim_local *local, uint64_t word);
+
+/* The creation of the task that shim__next_key() has named. */
+static inline __attribute__((always_inline)) void shim__put_creation(struct shim_local *local, uint64_t word)
+{
+	uint64_t ticks = shim__counter();
+
+	if (LIKELY(ticks && shim__fits(local, ticks - local->ticks))) {
+		shim__write(local, ticks, word, 0, 0, 0, 0);
+		local->created++;
+	} else {
+		shim__put_creation_slowly(local, word);
+	}
+}
+
+/* The key of the task that the thread creates next. */
+static inline uint64_t shim__next_key(const struct shim_local *local)
+{
+	return SHIM_TASK_KEY(local->joined, local->created + 1);
 }
 
 /* As shim__put_pair() where there is no room, or more to tell. */
@@ -236,22 +307,21 @@ static inline __attribute__((always_inline)) void shim__put_pair(struct shim_loc
 								 unsigned count, uint64_t a, uint64_t b)
 {
 	uint64_t since = first_ticks - local->ticks, between = ticks - first_ticks, at = local->head,
-		 mask = local->mask, *to = local->words;
+		 *to = shim__word(local, at);
 
-	if (UNLIKELY(at + 1 + SHIM_WORDS_MAX > local->limit || (since | between) > SHIM_TICKS_MAX ||
-		     shim__cpu() != local->cpu)) {
+	if (!shim__fits(local, since | between)) {
 		shim__put_pair_slowly(local, first_ticks, first, word, count, a, b);
 		return;
 	}
 	local->ticks = ticks;
 	local->head = at + 2 + count;
-	shim__soon(&to[(at + SHIM_AHEAD) & mask]);
-	to[at & mask] = first | since << 32;
-	to[(at + 1) & mask] = word | between << 32;
+	shim__soon(to + SHIM_AHEAD);
+	to[0] = first | since << 32;
+	to[1] = word | between << 32;
 	if (count > 0)
-		to[(at + 2) & mask] = a;
+		to[2] = a;
 	if (count > 1)
-		to[(at + 3) & mask] = b;
+		to[3] = b;
 	if ((first & 63) == SHIM_TASK_CREATE)
 		local->created++;
 	if (shim__is_grain(first) || shim__is_grain(word))
@@ -285,18 +355,18 @@ static inline __attribute__((always_inline)) void shim__put_answer(struct shim_l
 								   uint64_t upper)
 {
 	uint64_t now = shim__ticks(), since = asked - local->ticks, took = now - asked, at = local->head,
-		 mask = local->mask, *to = local->words;
+		 *to = shim__word(local, at);
 
-	if (UNLIKELY(!any || at + 2 > local->limit || (since >> 32 | took >> SHIM_TURN_TICK_BITS) ||
-		     shim__cpu() != local->cpu || !shim__is_short(lower, upper))) {
+	if (UNLIKELY(!any || !shim__fits(local, since) || took >> SHIM_TURN_TICK_BITS ||
+		     !shim__is_short(lower, upper))) {
 		shim__put_answer_at_length(local, asked, now, any, how, lower, upper);
 		return;
 	}
 	local->ticks = now;
 	local->head = at + 2;
-	shim__soon(&to[(at + SHIM_AHEAD) & mask]);
-	to[at & mask] = SHIM_TURN(how, took) | since << 32;
-	to[(at + 1) & mask] = shim__short_chunk(lower, upper);
+	shim__soon(to + SHIM_AHEAD);
+	to[0] = SHIM_TURN(how, took) | since << 32;
+	to[1] = shim__short_chunk(lower, upper);
 	__atomic_store_n(&local->control->grains, local->control->grains + 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&local->control->head, at + 2, __ATOMIC_RELEASE);
 }

@@ -137,7 +137,7 @@ echo "process-ceiling-percent = 2" >"$GRAIND_CONFIG"
 start_graind || exit 1
 session=$(curl -s --unix-socket "$GRAIND_SOCKET" -d '{"all":true}' http://graind/v1/jobs | json 'd["job"]')
 "$PROGRAMS/fib" "$coarse" 5 6 >"$T/first.out"
-"$PROGRAMS/fib" 30 30 12 >"$T/second.out" & fine=$!
+"$PROGRAMS/fib" 30 30 24 >"$T/second.out" & fine=$!
 "$PROGRAMS/fib" 38 12 100 >"$T/third.out" & medium=$!
 wait "$fine"; fine=$?; wait "$medium"; medium=$?
 is "session: programs are right" "$fine $medium" "0 0"
@@ -145,11 +145,11 @@ curl -s --unix-socket "$GRAIND_SOCKET" -X POST "http://graind/v1/jobs/$session/d
 for _ in $(seq 100); do "$GRAINCTL" jobs --all --json >"$T/jobs"; [ "$(json "len([j for j in d['jobs'] if j['job'] >= $session and j['state'] == 'finished'])" <"$T/jobs")" = 4 ] && break; sleep 0.1; done
 of_session() { json "next(($2) for j in d['jobs'] if j['job'] > $session and j['cmd'].endswith('$1'))" <"$T/jobs"; }
 is "session: before there is anything costly all is recorded" "$(of_session "fib $coarse 5 6" "j['ceiling']['percent'], j['ceiling']['mode'], j['grains']")" "(2.0, 'all', 372)"
-is "session: the costly one is in windows" "$(of_session "fib 30 30 12" "j['ceiling']['mode'], j['ceiling']['windows'] > 1")" "('windows', True)"
-is "session: and costs what it may, as far as graind reckons: $(of_session "fib 30 30 12" "round(j['ceiling']['cost_percent'], 2)") %" "$(of_session "fib 30 30 12" "0 < j['ceiling']['cost_percent'] <= 2.5")" True
-is "session: a note tells" "$(of_session "fib 30 30 12" "any('ceiling: recording all would cost' in n for n in j['notes'])")" True
+is "session: the costly one is in windows" "$(of_session "fib 30 30 24" "j['ceiling']['mode'], j['ceiling']['windows'] > 1")" "('windows', True)"
+is "session: and costs what it may, as far as graind reckons: $(of_session "fib 30 30 24" "round(j['ceiling']['cost_percent'], 2)") %" "$(of_session "fib 30 30 24" "0 < j['ceiling']['cost_percent'] <= 2.5")" True
+is "session: a note tells" "$(of_session "fib 30 30 24" "any('ceiling: recording all would cost' in n for n in j['notes'])")" True
 is "session: the other one, beside it, too" "$(of_session "fib 38 12 100" "j['ceiling']['mode'], any('ceiling' in n for n in j['notes'])")" "('windows', True)"
-"$GRAINCTL" summary "$(of_session "fib 30 30 12" "j['job']")" >"$T/session.text"
+"$GRAINCTL" summary "$(of_session "fib 30 30 24" "j['job']")" >"$T/session.text"
 check "session: its summary tells" grep -q "RECORDED IN WINDOWS" "$T/session.text"
 
 # Settings that are reloaded hold for what is being recorded: of a request, from inside, of a session.

@@ -134,8 +134,8 @@ static void test_moved_while_measuring(void)
 		empty += !control->head && !control->grains && !control->missed && !shim_local->head;
 		SHIM_EVENT(shim_local, SHIM_TASK_END, 0, 0);
 		/* What comes first, whatever was measured before. */
-		tids += control->head > 2 && (shim_local->words[0] & 63) == SHIM_JOIN &&
-			(uint32_t)shim_local->words[1] == (uint32_t)gettid();
+		tids += control->head > 2 && (*shim__word(shim_local, 0) & 63) == SHIM_JOIN &&
+			(uint32_t)*shim__word(shim_local, 1) == (uint32_t)gettid();
 		shim__leave();
 		munmap(rings, rings_bytes);
 	}
