@@ -119,7 +119,7 @@ void fold_regions__free(struct fold_regions *r)
 	free(r);
 }
 
-void fold_regions__start(struct fold_regions *r, uint64_t after_ns)
+void fold_regions__start(struct fold_regions *r, uint64_t after_ns, uint64_t whole_ns)
 {
 	r->started = true;
 	if (after_ns > r->part_ns)
@@ -128,6 +128,8 @@ void fold_regions__start(struct fold_regions *r, uint64_t after_ns)
 	r->edge_open = fold_rounds__known(&r->rounds);
 	if (r->edge_open)
 		r->whole_ns = fold_rounds__until(&r->rounds, false);
+	else if (whole_ns && whole_ns < r->part_ns)
+		r->whole_ns = whole_ns;
 }
 
 static int write_all(int fd, uint64_t offset, const void *bytes, size_t size)

@@ -37,9 +37,10 @@ void fold_regions__free(struct fold_regions *regions); /* accepts NULL */
 
 /*
  * What came up to now, and the rest of it up to after_ns, is kept anyway: only regions that begin later are.
- * Without this none are.
+ * Without this none are. `whole_ns`: of events that are no words, all up to then have come, what is later may
+ * lack some; 0: not known.
  */
-void fold_regions__start(struct fold_regions *regions, uint64_t after_ns);
+void fold_regions__start(struct fold_regions *regions, uint64_t after_ns, uint64_t whole_ns);
 /*
  * The words of threads are read that are not later than `ns` (struct trace_words_head); the next records are
  * of those, and of what waited to be sorted.

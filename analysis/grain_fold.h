@@ -28,6 +28,11 @@ int trace_folder__keep(struct trace_folder *folder, int fd, uint64_t max_bytes);
  * chunks are there; -E2BIG, -ENOMEM. After an error no more ranges can follow.
  */
 int trace_folder__range(struct trace_folder *folder, int fd, uint64_t from, uint64_t to);
+/*
+ * Before the first range of the second file: up to this time the first one has all events that come from
+ * rings that are read one after the other; later ones may lack those of some threads.
+ */
+void trace_folder__whole(struct trace_folder *folder, uint64_t ns);
 /* Where the next range begins: the end of the chunk that `to` was in. */
 uint64_t trace_folder__reached(const struct trace_folder *folder);
 /*

@@ -15,7 +15,8 @@ struct trace_folder {
 	struct grain_error err;
 	struct fold_regions *regions; /* NULL: none are kept */
 	size_t files;
-	uint64_t damaged; /* chunks */
+	uint64_t whole_ns; /* up to then the first file has all events that are no words; 0: not known */
+	uint64_t damaged;  /* chunks */
 	bool keyed;
 };
 
@@ -97,7 +98,7 @@ int trace_folder__range(struct trace_folder *folder, int fd, uint64_t from, uint
 	/* The first one's events are in the trace. */
 	if (from == 0 && folder->files == 2 && folder->regions) {
 		trace_events__mark(&r->events, RECORD_FIRST_PART);
-		fold_regions__start(folder->regions, trace_events__latest(&r->events));
+		fold_regions__start(folder->regions, trace_events__latest(&r->events), folder->whole_ns);
 	}
 	while (r->offset < to && rc > 0) {
 		uint64_t at = r->offset;
@@ -121,6 +122,12 @@ int trace_folder__range(struct trace_folder *folder, int fd, uint64_t from, uint
 			return -E2BIG;
 	}
 	return rc < 0 ? rc : 0;
+}
+
+void trace_folder__whole(struct trace_folder *folder, uint64_t ns)
+{
+	if (folder->files == 1)
+		folder->whole_ns = ns;
 }
 
 uint64_t trace_folder__reached(const struct trace_folder *folder)

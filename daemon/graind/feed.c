@@ -25,6 +25,7 @@ struct file {
 	int fd;
 	uint64_t done, end;
 	bool begun, whole; /* whole: another one follows */
+	uint64_t whole_ns; /* of those before */
 };
 
 struct feed {
@@ -77,6 +78,7 @@ static bool next_range(struct feed *feed, struct feed_range *range, int *fd)
 			feed->count--;
 		} else if (feed->count && file->done < file->end) {
 			range->from = file->begun ? file->done : 0;
+			range->whole_ns = file->begun ? 0 : file->whole_ns;
 			range->to =
 				file->end - file->done > RANGE_BYTES ? file->done + RANGE_BYTES : file->end;
 			*fd = file->fd;
@@ -179,7 +181,7 @@ int feed__new(uid_t uid, gid_t gid, int kept, uint64_t keep_bytes, struct feed *
 	return 0;
 }
 
-int feed__file(struct feed *feed, int fd)
+int feed__file(struct feed *feed, int fd, uint64_t whole_ns)
 {
 	int error = 0;
 
@@ -190,7 +192,8 @@ int feed__file(struct feed *feed, int fd)
 	} else {
 		if (feed->count)
 			feed->files[(feed->first + feed->count - 1) % FILES].whole = true;
-		feed->files[(feed->first + feed->count++) % FILES] = (struct file){.fd = fd};
+		feed->files[(feed->first + feed->count++) % FILES] =
+			(struct file){.fd = fd, .whole_ns = whole_ns};
 		pthread_cond_signal(&feed->more);
 	}
 	pthread_mutex_unlock(&feed->lock);

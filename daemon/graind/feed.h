@@ -18,6 +18,7 @@ struct feed_range {
 	uint64_t from, to; /* whole chunks of a trace file; from 0: with its header */
 	uint64_t keep;	   /* not 0, in the first message alone, which has no answer: with it comes a file for
 			      parallel regions that are kept, of so many bytes at most */
+	uint64_t whole_ns; /* not 0, with the first range of a file: what feed__file was told */
 };
 
 /* No job's file for that is larger. */
@@ -25,8 +26,11 @@ struct feed_range {
 
 /* `kept`: a file for regions, the caller's until feed__free; keep_bytes 0: there is none. */
 int feed__new(uid_t uid, gid_t gid, int kept, uint64_t keep_bytes, struct feed **out);
-/* Another file follows; `fd` is the feed's from then on, closed when all of it is read. */
-int feed__file(struct feed *feed, int fd);
+/*
+ * Another file follows; `fd` is the feed's from then on, closed when all of it is read. `whole_ns`: up to
+ * this time those before have all events that are no words; 0: not known.
+ */
+int feed__file(struct feed *feed, int fd, uint64_t whole_ns);
 /* The file can be read up to here. */
 void feed__until(struct feed *feed, uint64_t end);
 /* Bytes that the worker has not read, of all files. */

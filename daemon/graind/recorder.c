@@ -306,6 +306,11 @@ void recorder__by_itself(struct recorder *recorder, bool by_itself)
 	recorder->ring.by_itself = by_itself;
 }
 
+void recorder__fed(struct recorder *recorder, uint64_t ns)
+{
+	spool__given(recorder->spool, ns);
+}
+
 void recorder__feed(struct recorder *recorder, unsigned int cpu, const struct ring_event *events,
 		    size_t count)
 {

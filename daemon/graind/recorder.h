@@ -52,6 +52,8 @@ void recorder__add_modules(struct recorder *recorder, struct module_table *modul
 /* From now on the process tells by itself what its threads do; rings have their switches and samples. */
 void recorder__by_itself(struct recorder *recorder, bool by_itself);
 
+/* All rings were read, and this is when that began: what the process did before was fed. */
+void recorder__fed(struct recorder *recorder, uint64_t ns);
 /* Events of other processes are left out. */
 void recorder__feed(struct recorder *recorder, unsigned int cpu, const struct ring_event *events,
 		    size_t count);

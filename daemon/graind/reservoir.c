@@ -48,10 +48,12 @@ static int copy(void *ctx, unsigned int cpu, const struct ring_event *events, si
 }
 
 /* With the lock held. */
-static void fill(struct reservoir *reservoir)
+static bool fill(struct reservoir *reservoir)
 {
-	capture__poll(reservoir->capture, copy, reservoir);
+	long got = capture__poll(reservoir->capture, copy, reservoir);
+
 	reservoir->filled_ns = job__now_ns();
+	return got >= 0;
 }
 
 static void *fill_on(void *argument)
@@ -121,12 +123,15 @@ static void start_over(struct reservoir *reservoir)
 	__atomic_store_n(&reservoir->tail, 0, __ATOMIC_RELEASE);
 }
 
-void reservoir__fill(struct reservoir *reservoir)
+bool reservoir__fill(struct reservoir *reservoir)
 {
+	bool all;
+
 	pthread_mutex_lock(&reservoir->lock);
 	start_over(reservoir);
-	fill(reservoir);
+	all = fill(reservoir);
 	pthread_mutex_unlock(&reservoir->lock);
+	return all;
 }
 
 long reservoir__empty(struct reservoir *reservoir, capture_events_fn on_events, void *ctx)

@@ -16,8 +16,8 @@ struct reservoir;
 int reservoir__new(struct capture *capture, struct reservoir **out);
 void reservoir__free(struct reservoir *reservoir); /* accepts NULL */
 
-/* Moves what is in the rings by now, as far as there is room. */
-void reservoir__fill(struct reservoir *reservoir);
+/* Moves what is in the rings by now, as far as there is room; false: there was none for all. */
+bool reservoir__fill(struct reservoir *reservoir);
 /* As capture__poll, with all that is in it. */
 long reservoir__empty(struct reservoir *reservoir, capture_events_fn on_events, void *ctx);
 

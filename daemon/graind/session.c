@@ -95,7 +95,9 @@ static long drain(struct session *session)
 {
 	enum job_reason reasons[SESSION_MOST];
 	struct timespec ignored;
+	uint64_t began_ns;
 	size_t before;
+	bool filled;
 	long got;
 
 	refusals__follow(&session->refusals, policy__generation() + optout__generation());
@@ -103,11 +105,14 @@ static long drain(struct session *session)
 	before = session->member_count;
 	for (size_t i = 0; i < before; i++)
 		reasons[i] = member_reason(&session->members[i]);
-	reservoir__fill(session->reservoir);
+	began_ns = job__now_ns();
+	filled = reservoir__fill(session->reservoir);
 	got = reservoir__empty(session->reservoir, feed, session);
 	for (size_t i = 0; i < session->member_count; i++) {
 		struct session_member *member = &session->members[i];
 
+		if (filled && got >= 0)
+			recorder__fed(member->recorder, began_ns);
 		drain_pace__tick(&member->pace, member->recorder, session->capture, &member->before, 0,
 				 &ignored);
 	}

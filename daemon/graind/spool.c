@@ -30,10 +30,11 @@ struct spool {
 	uid_t uid;
 	gid_t gid;
 	uint64_t max_bytes, told, trace_end;
-	uint64_t round_ns; /* of the words that were written last */
-	bool amid;	   /* of a round, of which there is a part already */
-	int kept;	   /* the file of regions that the worker keeps; -1 */
-	int later;	   /* own, to be read; -1 */
+	uint64_t round_ns;	      /* of the words that were written last */
+	uint64_t given_ns, before_ns; /* of spool__given, the last time and the one before */
+	bool amid;		      /* of a round, of which there is a part already */
+	int kept;		      /* the file of regions that the worker keeps; -1 */
+	int later;		      /* own, to be read; -1 */
 	bool parted;
 	int error;
 };
@@ -83,7 +84,7 @@ static int show_file(struct spool *spool, const char *name)
 		spool->later = error ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	}
 	if (!error)
-		error = feed__file(spool->feed, fd);
+		error = feed__file(spool->feed, fd, name == spool->name ? 0 : spool->before_ns);
 	spool->told = 0;
 	return error;
 }
@@ -191,6 +192,13 @@ void spool__round(struct spool *spool, uint64_t ns)
 {
 	spool->amid = ns == spool->round_ns;
 	spool->round_ns = ns;
+}
+
+/* The time before is that of what a probe told late that was interrupted. */
+void spool__given(struct spool *spool, uint64_t ns)
+{
+	spool->before_ns = spool->given_ns;
+	spool->given_ns = ns;
 }
 
 struct trace_writer *spool__writer(struct spool *spool)

@@ -25,6 +25,8 @@ int spool__new(int dirfd, const char *name, uid_t uid, gid_t gid, uint64_t max_b
  * end between two rounds, unless one is very large: less of what they have is then of some threads only.
  */
 void spool__round(struct spool *spool, uint64_t ns);
+/* All events that are no words have been given that happened up to this time. */
+void spool__given(struct spool *spool, uint64_t ns);
 /* Where the next events go. Waits, where the worker is behind and the ceiling reached. */
 struct trace_writer *spool__writer(struct spool *spool);
 /* The file that the next events go to, the spool's until the next call of another function; -1: the trace. */

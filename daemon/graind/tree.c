@@ -454,14 +454,19 @@ static void look_at(struct tree *tree, struct target *target)
 long tree__drain(struct tree *tree)
 {
 	struct timespec ignored;
+	uint64_t began_ns;
 	long got;
 
 	for (size_t i = 0; i < tree->target_count; i++)
 		if (tree->targets[i].member)
 			tree->targets[i].member->got = 0;
+	began_ns = job__now_ns();
 	got = capture__poll(tree->capture, feed, tree);
-	for (size_t i = 0; i < tree->target_count; i++)
+	for (size_t i = 0; i < tree->target_count; i++) {
+		if (got >= 0 && tree->targets[i].member && tree->targets[i].member->recorder)
+			recorder__fed(tree->targets[i].member->recorder, began_ns);
 		settle(tree, &tree->targets[i]);
+	}
 	release_held(tree);
 	if (tree->fast)
 		tree__drain_shims(tree);

@@ -48,6 +48,8 @@ int worker__fold(void)
 			fd = -1;
 			continue;
 		}
+		if (range.whole_ns)
+			trace_folder__whole(folder, range.whole_ns);
 		/* What cannot be read any more is answered all the same: nobody keeps it for us. */
 		if (!error)
 			error = trace_folder__range(folder, fd, range.from, range.to);

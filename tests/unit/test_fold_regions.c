@@ -71,7 +71,7 @@ static void end_first_part(struct run *run, bool whole)
 		return;
 	flush(run);
 	run->part_ns = run->now;
-	fold_regions__start(run->regions, run->part_ns);
+	fold_regions__start(run->regions, run->part_ns, 0);
 }
 
 /* One thread after the other, as they are read from rings that were looked at together. */
@@ -138,7 +138,7 @@ static void start(struct run *run, uint64_t max_bytes, bool begun)
 		exit(1);
 	fold__tell(run->fold, run->regions);
 	if (begun)
-		fold_regions__start(run->regions, run->now);
+		fold_regions__start(run->regions, run->now, 0);
 }
 
 /* Begins and ends of all threads nest; the worker runs the tasks that the other one creates. */
@@ -346,7 +346,7 @@ static void late_edge(bool read_before)
 		region(&run, 10, 0);
 	flush(&run);
 	part_ns = run.now + 2000;
-	fold_regions__start(run.regions, part_ns);
+	fold_regions__start(run.regions, part_ns, 0);
 	run.flags = read_before ? RECORD_FIRST_PART : 0;
 	for (unsigned i = 0; i < 20; i++) {
 		region(&run, 10, 0);
@@ -362,22 +362,25 @@ static void late_edge(bool read_before)
 	end(&run);
 }
 
-/* What came before is in the trace. */
-static void first_part(void)
+/* What came before is in the trace; of what came last some threads' may be `lacking`. */
+static void first_part(bool lacking)
 {
 	static struct run run;
 	struct kept kept[32];
-	uint64_t part_ns;
+	uint64_t part_ns, whole_ns = 0;
 	size_t count;
 
 	start(&run, UINT64_C(1) << 20, false);
-	for (unsigned i = 0; i < 10; i++)
+	for (unsigned i = 0; i < 10; i++) {
 		region(&run, 10, 1000);
+		if (lacking && i == 5)
+			whole_ns = run.now;
+	}
 	/* The next one has begun. */
 	put(&run, 0, TRACE_REGION_BEGIN, 0x402000, 900, 2);
 	flush(&run);
 	part_ns = run.now;
-	fold_regions__start(run.regions, part_ns);
+	fold_regions__start(run.regions, part_ns, whole_ns);
 	put(&run, 0, TRACE_REGION_END, 0, 900, 0);
 	region(&run, 10, 0);
 	finish(&run);
@@ -386,8 +389,10 @@ static void first_part(void)
 		      kept[0].why == (FOLD_WHY_SLOWEST | FOLD_WHY_LAST | FOLD_WHY_EVERY) &&
 		      is_whole(&run, &kept[0], 10),
 	      "only regions after the first part are kept, one once for all reasons");
-	CHECK(value(run.lines, "@folded-part begin_ns=") == 1010 && value(run.lines, " end_ns=") == part_ns,
-	      "the first part is from the first record to the last");
+	CHECK(value(run.lines, "@folded-part begin_ns=") == 1010 &&
+		      value(run.lines, " end_ns=") == (lacking ? whole_ns : part_ns),
+	      "the first part is from the first record to the last that lacks nothing before it");
+	CHECK(value(run.lines, " unkept_edge=") == (lacking ? 5 : 0), "regions after that are its edge");
 	end(&run);
 }
 
@@ -538,7 +543,7 @@ static void nonsense(void)
 			if (random() % 1000 == 0)
 				run.now -= (uint64_t)random() % (run.now < 50000 ? run.now : 50000);
 			if (i == 20000 && round % 3 == 0)
-				fold_regions__start(run.regions, run.now);
+				fold_regions__start(run.regions, run.now, 0);
 			put(&run, round % 2 ? 0 : thread, kind == TRACE_LOST && i % 50 ? 1 : kind,
 			    (uint64_t)random() % 9, 800 + 10 * ((uint64_t)random() % 9),
 			    (uint32_t)random() % 3);
@@ -580,7 +585,8 @@ int main(void)
 	edge(false);
 	late_edge(false);
 	late_edge(true);
-	first_part();
+	first_part(false);
+	first_part(true);
 	too_long();
 	room_full();
 	alternating();
