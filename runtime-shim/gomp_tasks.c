@@ -78,7 +78,7 @@ static void copy(void *to, void *from)
 	gomp__fill(call, to);
 }
 
-static inline void begin_body(struct shim_local *local, const struct head *head)
+void gomp__begin_body(struct shim_local *local, const struct head *head)
 {
 	uint64_t ago = shim__next_key(local) - head->key;
 	uint32_t site = shim__site((const void *)(uintptr_t)head->body, SHIM_SITE_TASK_BODY);
@@ -87,11 +87,6 @@ static inline void begin_body(struct shim_local *local, const struct head *head)
 		SHIM_EVENT(local, SHIM_TASK_BEGIN, site, ago);
 	else
 		SHIM_EVENT1(local, SHIM_TASK_BEGIN, site, 0, head->key);
-}
-
-void gomp__begin_body(struct shim_local *local, const struct head *head)
-{
-	begin_body(local, head);
 }
 
 /* The task that was just created: nothing is between that and its begin, so one time is both. */
@@ -128,7 +123,7 @@ static void body(void *block)
 	if (local->call) {
 		run_at_once(local, local->call, payload);
 	} else {
-		begin_body(local, head);
+		gomp__begin_body(local, head);
 		head->body(payload);
 		gomp__end_body(local);
 	}

@@ -230,7 +230,7 @@ static inline void begin(struct shim_local *local, union ompt_data *data, uint64
 		kmpc__begin_body(local, word >> TASK_KEY_SHIFT);
 }
 
-static __attribute__((noinline)) void end_at_once(struct shim_local *local, bool at_once)
+static __attribute__((noinline)) void end_slowly(struct shim_local *local, bool at_once)
 {
 	kmpc__settle(local);
 	SHIM_EVENT(local, SHIM_TASK_END, 0, 0);
@@ -246,7 +246,7 @@ static inline void end(struct shim_local *local, const union ompt_data *data)
 	if (!(word & TASK_BEGUN))
 		return;
 	if (UNLIKELY(kmpc_thread.pending || word & TASK_AT_ONCE))
-		end_at_once(local, word & TASK_AT_ONCE);
+		end_slowly(local, word & TASK_AT_ONCE);
 	else
 		SHIM_EVENT(local, SHIM_TASK_END, 0, 0);
 }

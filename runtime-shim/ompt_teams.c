@@ -204,7 +204,7 @@ static __attribute__((noinline)) void sync(int kind, int endpoint, union ompt_da
 static void on_sync(int kind, int endpoint, union ompt_data *region, union ompt_data *task, const void *code)
 {
 	struct shim_local *local = shim__recording();
-	uint32_t site = 0;
+	uint32_t site;
 
 	(void)task;
 	if (UNLIKELY(!local || kind != OMPT_SYNC_TASKWAIT || kmpc_thread.pending)) {

@@ -29,6 +29,7 @@ bytes_of()
 	echo "${total:-0}"
 }
 
+# Up to so many tasks graind is stopped now and then.
 STOPS=0
 # record NAME JOB OPTIONS -- PROGRAM ARG...: its summary is in $T/summary, what it says in $T/said, and PEAK is what its files took.
 record()
@@ -42,7 +43,8 @@ record()
 		now=$(bytes_of "$job")
 		[ "$now" -gt "$PEAK" ] && PEAK=$now
 		# Its rings fill, and what they hold is read at a time.
-		[ "$STOPS" -gt 0 ] && kill -STOP "$GRAIND_PID" && sleep 0.1 && kill -CONT "$GRAIND_PID"
+		[ "$STOPS" -gt 0 ] && [ "$(of_job "$job" "j['grains'] < $STOPS")" = True ] &&
+			kill -STOP "$GRAIND_PID" && sleep 0.1 && kill -CONT "$GRAIND_PID"
 		sleep 0.2
 	done
 	wait "$pid"
@@ -130,9 +132,6 @@ slow = [k for k in kept if k["slowest"]]
 last = [k for k in kept if k["last"]]
 every = {k["every"] for k in kept if k["every"]}
 assert len(slow) == len(last) == len(every) == 1, kept
-# Where graind was stopped, the program's slowest may be one of those that could not be looked at; else it is kept.
-if said["stopped"] and large + edge and slow[0]["wall_ns"] < 0.9 * said["slow_ns"]:
-    said["slow_ns"], said["slow_tasks"] = slow[0]["wall_ns"], said["tasks_per_round"]
 assert last[0] is kept[-1] and last[0]["start_ns"] + last[0]["wall_ns"] > s["start_ns"] + 0.97 * s["wall_ns"], (kept, s["start_ns"], s["wall_ns"])
 assert all(a["start_ns"] + a["wall_ns"] < b["start_ns"] for a, b in zip(kept, kept[1:])), kept
 assert 0.9 * said["slow_ns"] < slow[0]["wall_ns"] < 1.1 * said["slow_ns"], (slow, said)
@@ -180,7 +179,8 @@ long "libgomp, by probes" 3 -- "$B/tests/omp/fib" 25 15 8
 regions "rounds, libgomp, from inside" 4 --fast --lossless -- "$B/tests/omp/slow_round" 7000 500 4000
 regions "rounds, libomp, from inside" 5 --fast --lossless -- "$B/tests/omp/slow_round.clang" 6000 500 4000
 regions "rounds, libgomp, by probes" 6 -- "$B/tests/omp/slow_round" 5500 200 8000
-STOPS=1
+# Not in the slow round, after nine tenths of 3.5 million: it might be more than is looked at then.
+STOPS=2000000
 regions "rounds, libgomp, from inside, graind is stopped" 7 --fast --lossless -- "$B/tests/omp/slow_round" 7000 500 4000
 STOPS=0
 
