@@ -122,7 +122,7 @@ CONSTRUCT_FORTRAN := $(wildcard tests/omp/constructs/fortran/fortran_*.f90)
 endif
 CONSTRUCT_PROGRAMS := $(foreach c,gcc clang,$(patsubst %,$(B)/%.$(c),$(basename $(CONSTRUCTS)))) \
 	$(patsubst tests/omp/constructs/fortran/%.f90,$(B)/tests/omp/constructs/%.gcc,$(CONSTRUCT_FORTRAN))
-TOOLS := $(patsubst %.c,$(B)/%,$(filter-out %/ompt_truth.c,$(wildcard tests/tools/*.c)))
+TOOLS := $(patsubst %.c,$(B)/%,$(filter-out %/ompt_truth.c %/ompt_idle.c,$(wildcard tests/tools/*.c)))
 
 all: $(B)/graind $(B)/graind-render $(B)/grainctl $(B)/libgrainshim.so
 
@@ -271,7 +271,7 @@ $(B)/tests/omp/%: tests/omp/%.c $(wildcard tests/omp/*.h)
 # Every function of it is to be a frame.
 $(B)/tests/omp/sampled: OMP_FLAGS := -O0
 # Some of them on libomp.
-LIBOMP_PROGRAMS := $(B)/tests/omp/fib.clang $(B)/tests/omp/fib_reads.clang $(B)/tests/omp/slow_round.clang $(B)/tests/omp/chunks.clang $(B)/tests/omp/grains200.clang $(B)/tests/omp/pages.clang $(B)/tests/omp/loop_forever.clang
+LIBOMP_PROGRAMS := $(B)/tests/omp/fib.clang $(B)/tests/omp/fib_reads.clang $(B)/tests/omp/slow_round.clang $(B)/tests/omp/chunks.clang $(B)/tests/omp/chunks_reads.clang $(B)/tests/omp/grains200.clang $(B)/tests/omp/pages.clang $(B)/tests/omp/loop_forever.clang
 $(LIBOMP_PROGRAMS): $(B)/tests/omp/%.clang: tests/omp/%.c $(wildcard tests/omp/*.h)
 	$(say) OMP $@
 	@mkdir -p $(@D)
@@ -352,9 +352,9 @@ $(B)/tests/omp/constructs/%.gcc: tests/omp/constructs/fortran/%.f90 $(wildcard t
 	$(Q)gfortran -cpp $(CONSTRUCT_FLAGS) -J $@.objects -c -o $@.objects/module.o tests/omp/constructs/fortran/truth_module.f90
 	$(Q)gfortran -cpp $(CONSTRUCT_FLAGS) -J $@.objects -o $@ $< $@.objects/module.o $@.objects/truth.o
 
-# What libomp says of a run by itself (OMPT); the header comes with clang's OpenMP.
-OMPT_TOOL := $(B)/tests/tools/libompt_truth.so
-$(OMPT_TOOL): tests/tools/ompt_truth.c tests/tools/ompt_next.h
+# What libomp says of a run by itself (OMPT), and what it costs to be told; the header comes with clang's OpenMP.
+OMPT_TOOLS := $(B)/tests/tools/libompt_truth.so $(B)/tests/tools/libompt_idle.so
+$(OMPT_TOOLS): $(B)/tests/tools/lib%.so: tests/tools/%.c tests/tools/ompt_next.h
 	$(say) CC $@
 	@mkdir -p $(@D)
 	$(Q)$(OMP_CLANG) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -I. -shared -fPIC -o $@ $< -lpthread
@@ -373,7 +373,7 @@ $(B)/fuzz/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/libcommon.a $(B)/libuprobes.a 
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(UPROBES_LIBS) $(ANALYSIS_LIBS) $(shell $(PKG_CONFIG) --libs jansson libconfuse 2>/dev/null)
 sanitized: $(UNIT_TESTS) $(REPLAYS)
 
-constructs: $(CONSTRUCT_PROGRAMS) $(OMPT_TOOL)
+constructs: $(CONSTRUCT_PROGRAMS) $(OMPT_TOOLS)
 
 # What the tests in guests run.
 guest-programs: constructs all $(OMP_PROGRAMS) $(LIBOMP_PROGRAMS) $(ROOT_PROGRAMS) $(TOOLS)

@@ -80,6 +80,8 @@ enum trace_chunk_type {
 enum trace_codec {
 	TRACE_CODEC_NONE = 0,
 	TRACE_CODEC_ZSTD = 1, /* one frame of zstd's or several, one after the other */
+	/* On top of either, of words: the payload has a struct trace_words_dictionary. */
+	TRACE_CODEC_DICTIONARY = 2,
 };
 
 struct trace_chunk {
@@ -141,8 +143,9 @@ struct trace_column_head {
 /*
  * Payload of TRACE_CHUNK_WORDS: this head, `sites` struct trace_word_site, and
  * `words` words in eight planes, one for each byte of all words, the lowest
- * first. The words of a stream follow each other from chunk to chunk; a chunk
- * may end inside of an event.
+ * first. With TRACE_CODEC_DICTIONARY there is instead of the lower
+ * four planes a struct trace_words_dictionary. The words of a stream follow each
+ * other from chunk to chunk; a chunk may end inside of an event.
  *
  * An event is one word and those on top that its kind has:
  *   bits 0-5 kind, 6-18 number of its site (0: none), 19-31 arg,
@@ -179,6 +182,18 @@ struct trace_word_site {
 };
 #define TRACE_WORD_SITES (1u << 13)
 #define TRACE_WORDS_MAX 65536u
+
+#define TRACE_WORDS_VALUES 255u
+#define TRACE_WORDS_OTHER 255u
+/*
+ * Lower halves of words, which have few values: this head, `values` numbers of 4 bytes, TRACE_WORDS_VALUES at
+ * most, `others` numbers of 4 bytes, and a byte for each word: the place of its lower half in the values, or
+ * TRACE_WORDS_OTHER: it is the next of the others, of which each is used.
+ */
+struct trace_words_dictionary {
+	uint32_t values, others;
+};
+
 #define TRACE_WORD_KIND(word) ((uint32_t)((word)&63))
 #define TRACE_WORD_SITE(word) ((uint32_t)((word) >> 6 & (TRACE_WORD_SITES - 1)))
 #define TRACE_WORD_ARG(word) ((uint32_t)((word) >> 19 & 0x1fff))
@@ -439,7 +454,9 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "trace chunk");
 _Static_assert(offsetof(struct trace_chunk, header_crc) == 28, "trace chunk crc");
 _Static_assert(sizeof(struct trace_events_head) == 16, "events head");
 _Static_assert(sizeof(struct trace_column_head) == 8, "column head");
-_Static_assert(sizeof(struct trace_words_head) == 48 && sizeof(struct trace_word_site) == 16, "words");
+_Static_assert(sizeof(struct trace_words_head) == 48 && sizeof(struct trace_word_site) == 16 &&
+		       sizeof(struct trace_words_dictionary) == 8,
+	       "words");
 _Static_assert(sizeof(struct trace_words_head) + TRACE_WORD_SITES * sizeof(struct trace_word_site) +
 			       TRACE_WORDS_MAX * 8 <=
 		       TRACE_CHUNK_MAX_RAW,

@@ -78,10 +78,10 @@ static int events_chunk(struct trace_reader *r, const char *raw, size_t bytes)
 	return error == -EBADMSG ? damaged(r, "%s", why) : error;
 }
 
-static int words_chunk(struct trace_reader *r, const char *raw, size_t bytes)
+static int words_chunk(struct trace_reader *r, const char *raw, size_t bytes, bool dictionary)
 {
 	char why[128];
-	int error = trace_words__chunk(&r->words, raw, bytes, why);
+	int error = trace_words__chunk(&r->words, raw, bytes, dictionary, why);
 
 	return error == -EBADMSG ? damaged(r, "%s", why) : error;
 }
@@ -230,7 +230,7 @@ static int chunk_payload(struct trace_reader *r, const struct trace_chunk *head)
 		return damaged(r, "the file ends inside a chunk");
 	if ((uint32_t)crc32(0, (const Bytef *)raw, raw ? head->stored_bytes : 0) != head->payload_crc)
 		return damaged(r, "the checksum of a chunk is wrong");
-	if (head->codec == TRACE_CODEC_ZSTD) {
+	if (head->codec & TRACE_CODEC_ZSTD) {
 		size_t got =
 			ZSTD_decompressDCtx(r->zstd, r->raw.bytes, head->raw_bytes, raw, head->stored_bytes);
 
@@ -241,7 +241,7 @@ static int chunk_payload(struct trace_reader *r, const struct trace_chunk *head)
 	if (head->type == TRACE_CHUNK_EVENTS)
 		return events_chunk(r, raw, head->raw_bytes);
 	if (head->type == TRACE_CHUNK_WORDS)
-		return words_chunk(r, raw, head->raw_bytes);
+		return words_chunk(r, raw, head->raw_bytes, head->codec & TRACE_CODEC_DICTIONARY);
 	if (head->type == TRACE_CHUNK_TEXT && !r->no_text)
 		return text_chunk(r, raw, head->raw_bytes);
 	return 0;
@@ -251,6 +251,7 @@ int trace_reader__chunk(struct trace_reader *r, bool *ended)
 {
 	struct trace_chunk head;
 	ssize_t n = trace_reader__bytes(r, &head, sizeof(head), r->offset);
+	unsigned codecs = TRACE_CODEC_ZSTD;
 	int error;
 
 	if (n <= 0)
@@ -267,11 +268,13 @@ int trace_reader__chunk(struct trace_reader *r, bool *ended)
 	if (head.sequence != r->sequence)
 		return damaged(r, "chunk %llu stands where chunk %llu should be",
 			       (unsigned long long)head.sequence, (unsigned long long)r->sequence);
+	if (head.type == TRACE_CHUNK_WORDS)
+		codecs |= TRACE_CODEC_DICTIONARY;
 	if (head.raw_bytes > TRACE_CHUNK_MAX_RAW || head.stored_bytes > TRACE_CHUNK_MAX_RAW ||
-	    (head.codec == TRACE_CODEC_NONE && head.raw_bytes != head.stored_bytes) ||
+	    (!(head.codec & TRACE_CODEC_ZSTD) && head.raw_bytes != head.stored_bytes) ||
 	    (head.type == TRACE_CHUNK_END && head.raw_bytes))
 		return damaged(r, "a chunk with impossible lengths");
-	if (head.codec != TRACE_CODEC_NONE && head.codec != TRACE_CODEC_ZSTD)
+	if (head.codec & ~codecs)
 		return damaged(r, "a chunk with unknown compression %u; was it written by a newer graind?",
 			       head.codec);
 	error = chunk_payload(r, &head);

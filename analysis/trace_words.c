@@ -2,6 +2,7 @@
 #include "analysis/trace_words.h"
 #include "analysis/event_build.h"
 #include "analysis/resolver.h"
+#include "analysis/word_planes.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -316,11 +317,10 @@ static void keep_reading(struct word_stream *s, const uint64_t *word)
 	uint32_t arg = TRACE_WORD_ARG(word[0]), first = TRACE_WORD_COUNTERS_FIRST(arg),
 		 count = TRACE_WORD_COUNTERS_COUNT(arg), group = first / TRACE_COUNTERS_EACH,
 		 absent = TRACE_COUNTERS_EACH == count ? 0 : 7u << count & 7;
-	struct trace_record *rec = &s->reading[group];
 
 	if (first % TRACE_COUNTERS_EACH || first >= TRACE_READING_MAX)
 		return;
-	*rec = (struct trace_record){
+	s->reading[group] = (struct trace_record){
 		.kind = TRACE_COUNTERS,
 		.arg = first | (TRACE_WORD_COUNTERS_BLIND(arg) | absent) << 8,
 		.frame = word[1],
@@ -438,18 +438,6 @@ static int add_turn(struct trace_words *w, struct word_stream *s, const uint64_t
 	return error ? error : add(w, s, begin, thread);
 }
 
-/* Puts the bytes of the planes together again. */
-static void unfold(const unsigned char *planes, size_t count, uint64_t *words)
-{
-	for (size_t i = 0; i < count; i++) {
-		uint64_t word = 0;
-
-		for (unsigned b = 0; b < 8; b++)
-			word |= (uint64_t)planes[b * count + i] << 8 * b;
-		words[i] = word;
-	}
-}
-
 /*
  * Of a stream whose begin is not there: where the first HERE is whose mark is among these words. Without one
  * all are passed over but the last, which may be the first of it.
@@ -511,19 +499,21 @@ static int take_sites(struct trace_words *w, const char *raw, uint32_t count)
 	return 0;
 }
 
-int trace_words__chunk(struct trace_words *w, const char *raw, size_t bytes, char why[128])
+int trace_words__chunk(struct trace_words *w, const char *raw, size_t bytes, bool dictionary, char why[128])
 {
 	struct trace_words_head head;
 	struct word_stream *stream;
 	uint32_t thread;
+	size_t at;
 	int error;
 
 	snprintf(why, 128, "words that do not fit");
 	if (bytes < sizeof(head))
 		return -EBADMSG;
 	memcpy(&head, raw, sizeof(head));
+	at = sizeof(head) + head.sites * sizeof(struct trace_word_site);
 	if (head.words > TRACE_WORDS_MAX || head.sites > TRACE_WORD_SITES || head.stream >= STREAMS_MAX ||
-	    bytes != sizeof(head) + head.sites * sizeof(struct trace_word_site) + (size_t)head.words * 8)
+	    at > bytes)
 		return -EBADMSG;
 	error = prepare(w);
 	if (!error && !w->clock_count)
@@ -536,11 +526,12 @@ int trace_words__chunk(struct trace_words *w, const char *raw, size_t bytes, cha
 		error = find_stream(w, head.stream, &stream);
 	if (!error)
 		error = trace_events__thread(w->events, head.tid, &thread);
+	if (!error)
+		error = word_planes__read(raw + at, bytes - at, dictionary, head.words,
+					  w->words + stream->rest_count);
 	if (error)
 		return error;
 	w->round_ns = head.ns[1];
 	memcpy(w->words, stream->rest, stream->rest_count * sizeof(*w->words));
-	unfold((const unsigned char *)raw + sizeof(head) + head.sites * sizeof(struct trace_word_site),
-	       head.words, w->words + stream->rest_count);
 	return all_words(w, stream, stream->rest_count + head.words, thread, why);
 }

@@ -25,7 +25,11 @@ void trace_words__begin(struct trace_words *words, struct trace_events *events);
 void trace_words__free(struct trace_words *words);
 /* Lets go of old readings of the clocks, of which there are no words any more. */
 void trace_words__forget(struct trace_words *words);
-/* The payload of one TRACE_CHUNK_WORDS. -EBADMSG and in `why` what does not fit; -ENOMEM, -E2BIG. */
-int trace_words__chunk(struct trace_words *words, const char *raw, size_t bytes, char why[128]);
+/*
+ * The payload of one TRACE_CHUNK_WORDS; `dictionary`: TRACE_CODEC_DICTIONARY. -EBADMSG and in `why` what does
+ * not fit; -ENOMEM, -E2BIG.
+ */
+int trace_words__chunk(struct trace_words *words, const char *raw, size_t bytes, bool dictionary,
+		       char why[128]);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/common/trace_writer.h"
 #include "daemon/common/column_packer.h"
+#include "daemon/common/words_packer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,6 +55,7 @@ struct trace_writer {
 	char *raw; /* RAW_BYTES: the payload before it is compressed */
 	struct columns *columns;
 	struct column_packer *packer;
+	struct words_packer *words_packer;
 };
 
 static int write_all(int fd, struct iovec *parts, int count, uint64_t offset)
@@ -104,11 +106,14 @@ static size_t pack(struct trace_writer *w, const char *raw, const struct piece *
 	return stored < raw_bytes ? stored : 0;
 }
 
-static int write_chunk(struct trace_writer *w, uint16_t type, const void *raw, const struct piece *pieces,
-		       size_t count, uint64_t limit)
+static int write_chunk(struct trace_writer *w, uint16_t type, uint16_t codec, const void *raw,
+		       const struct piece *pieces, size_t count, uint64_t limit)
 {
 	size_t raw_bytes = 0, stored;
-	struct trace_chunk head = {.magic = TRACE_CHUNK_MAGIC, .type = type, .sequence = w->sequence};
+	struct trace_chunk head = {.magic = TRACE_CHUNK_MAGIC,
+				   .type = type,
+				   .codec = codec,
+				   .sequence = w->sequence};
 	struct iovec parts[2] = {{&head, sizeof(head)}, {(void *)(uintptr_t)raw, 0}};
 	int error;
 
@@ -116,7 +121,7 @@ static int write_chunk(struct trace_writer *w, uint16_t type, const void *raw, c
 		raw_bytes += pieces[i].bytes;
 	stored = pack(w, raw, pieces, count);
 	if (stored) {
-		head.codec = TRACE_CODEC_ZSTD;
+		head.codec |= TRACE_CODEC_ZSTD;
 		parts[1].iov_base = w->packed;
 	}
 	head.raw_bytes = (uint32_t)raw_bytes;
@@ -151,7 +156,8 @@ static int flush_text(struct trace_writer *w)
 
 	if (!w->text_used)
 		return 0;
-	error = write_chunk(w, TRACE_CHUNK_TEXT, w->text, &(struct piece){w->text_used, LEVEL}, 1, 0);
+	error = write_chunk(w, TRACE_CHUNK_TEXT, TRACE_CODEC_NONE, w->text,
+			    &(struct piece){w->text_used, LEVEL}, 1, 0);
 	if (error) {
 		w->stats.dropped_lines += w->text_lines;
 		remember(w, error);
@@ -184,8 +190,8 @@ static int flush_events(struct trace_writer *w)
 	for (size_t i = 0; i < TRACE_COLUMNS; i++)
 		to += column_packer__write(w->packer, to, columns[i].at, columns[i].width, w->buffered,
 					   columns[i].few);
-	error = write_chunk(w, TRACE_CHUNK_EVENTS, w->raw, &(struct piece){(size_t)(to - w->raw), LEVEL}, 1,
-			    w->max_bytes);
+	error = write_chunk(w, TRACE_CHUNK_EVENTS, TRACE_CODEC_NONE, w->raw,
+			    &(struct piece){(size_t)(to - w->raw), LEVEL}, 1, w->max_bytes);
 	if (error) {
 		w->stats.events -= w->buffered;
 		w->stats.dropped_events += w->buffered;
@@ -242,7 +248,8 @@ int trace_writer__create(int dirfd, const char *name, const struct trace_writer_
 	w->raw = malloc(RAW_BYTES);
 	w->columns = malloc(sizeof(*w->columns));
 	w->zstd = ZSTD_createCCtx();
-	if (!w->packed || !w->text || !w->raw || !w->columns || !w->zstd || column_packer__new(&w->packer))
+	if (!w->packed || !w->text || !w->raw || !w->columns || !w->zstd || column_packer__new(&w->packer) ||
+	    words_packer__new(&w->words_packer))
 		goto out;
 	error = open_file(w, dirfd, name);
 	if (error)
@@ -412,7 +419,8 @@ int trace_writer__finish(struct trace_writer *writer, struct trace_writer_stats 
 	if (writer->stats.dropped_events > dropped)
 		trace_writer__textf(writer, "@lost cause=not-written count=%llu",
 				    (unsigned long long)(writer->stats.dropped_events - dropped));
-	if (flush_text(writer) == 0 && write_chunk(writer, TRACE_CHUNK_END, NULL, NULL, 0, 0) == 0) {
+	if (flush_text(writer) == 0 &&
+	    write_chunk(writer, TRACE_CHUNK_END, TRACE_CODEC_NONE, NULL, NULL, 0, 0) == 0) {
 		int rc = write_all(writer->fd, &part, 1, offsetof(struct trace_header, flags));
 
 		if (!error && !earlier)
@@ -438,61 +446,30 @@ void trace_writer__abandon(struct trace_writer *writer)
 	free(writer->raw);
 	free(writer->columns);
 	column_packer__free(writer->packer);
+	words_packer__free(writer->words_packer);
 	free(writer);
-}
-
-/* Swaps the upper right with the lower left quarters of 8 times 8 bytes that are `shift` bits apart. */
-static inline void swap_quarters(uint64_t *a, uint64_t *b, unsigned shift, uint64_t mask)
-{
-	uint64_t different = (*a >> shift ^ *b) & mask;
-
-	*a ^= different << shift;
-	*b ^= different;
-}
-
-/* The words as eight planes, one for each byte; eight words at a time. */
-static void fold(const uint64_t *words, size_t count, unsigned char *planes)
-{
-	size_t i = 0;
-
-	for (; i + 8 <= count; i += 8) {
-		uint64_t w[8];
-
-		memcpy(w, words + i, sizeof(w));
-		for (unsigned k = 0; k < 4; k++)
-			swap_quarters(&w[k], &w[k + 4], 32, UINT64_C(0x00000000ffffffff));
-		for (unsigned k = 0; k < 8; k += k % 2 ? 3 : 1)
-			swap_quarters(&w[k], &w[k + 2], 16, UINT64_C(0x0000ffff0000ffff));
-		for (unsigned k = 0; k < 8; k += 2)
-			swap_quarters(&w[k], &w[k + 1], 8, UINT64_C(0x00ff00ff00ff00ff));
-		for (unsigned b = 0; b < 8; b++)
-			memcpy(planes + b * count + i, &w[b], sizeof(w[b]));
-	}
-	for (; i < count; i++)
-		for (unsigned b = 0; b < 8; b++)
-			planes[b * count + i] = (unsigned char)(words[i] >> 8 * b);
 }
 
 int trace_writer__words(struct trace_writer *writer, const struct trace_words_head *head,
 			const struct trace_word_site *sites, const uint64_t *words)
 {
+	struct packed_words packed;
 	char *to = writer->raw;
-	unsigned char *planes;
-	bool failed_before = writer->stats.error != 0;
+	size_t named = sizeof(*head) + head->sites * sizeof(*sites);
 	int error;
 
-	if (failed_before) {
+	if (writer->stats.error) {
 		writer->stats.dropped_events += head->words;
 		return 0;
 	}
+	packed = words_packer__write(writer->words_packer, to + named, words, head->words);
 	memcpy(to, head, sizeof(*head));
 	memcpy(to + sizeof(*head), sites, head->sites * sizeof(*sites));
-	planes = (unsigned char *)to + sizeof(*head) + head->sites * sizeof(*sites);
-	fold(words, head->words, planes);
-	error = write_chunk(writer, TRACE_CHUNK_WORDS, to,
-			    (struct piece[]){{(size_t)((char *)planes - to) + (size_t)head->words * 4, LEVEL},
-					     {(size_t)head->words * 2, LEVEL_OF_NOISE},
-					     {(size_t)head->words * 2, LEVEL}},
+	error = write_chunk(writer, TRACE_CHUNK_WORDS,
+			    packed.dictionary ? TRACE_CODEC_DICTIONARY : TRACE_CODEC_NONE, to,
+			    (struct piece[]){{named + packed.lower, LEVEL},
+					     {packed.upper / 2, LEVEL_OF_NOISE},
+					     {packed.upper / 2, LEVEL}},
 			    3, writer->max_bytes);
 	if (error) {
 		writer->stats.dropped_events += head->words;

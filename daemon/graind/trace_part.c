@@ -54,9 +54,12 @@ static bool next(struct walk *walk, struct piece *out)
 	return true;
 }
 
+/* At most: sites and a dictionary's numbers are there, too. */
 static uint64_t words_of(const struct trace_chunk *head)
 {
-	return head->type == TRACE_CHUNK_WORDS ? head->raw_bytes / 8 : 0;
+	unsigned each = head->codec & TRACE_CODEC_DICTIONARY ? 5 : 8;
+
+	return head->type == TRACE_CHUNK_WORDS ? head->raw_bytes / each : 0;
 }
 
 static int push(struct pieces *pieces, const struct piece *piece)

@@ -26,7 +26,7 @@ import daemon_rows
 import shim_rows
 
 NAMES = """fib1 fib2 task-libomp chunks chunks-libomp grains200 loss attaching uninvolved switches counters sampling
-    fast attach-fast beside ceiling daemon analysis idle""".split()
+    fast-event fast attach-fast beside ceiling daemon analysis idle""".split()
 
 
 def options():
@@ -519,6 +519,7 @@ def main():
             attempt("uninvolved", uninvolved)
             attempt("switches", switches)
             attempt("counters", counters)
+            attempt("fast-event", lambda: shim_rows.event(sys.modules[__name__]))
             for name, rows in ("fast", shim_rows.fast), ("attach-fast", shim_rows.attach_fast), ("beside", shim_rows.beside), ("ceiling", ceiling_rows.ceiling):
                 # Not yet a check: with graind on the same two CPUs, grains of 20 us miss their target by a little.
                 if not CHECKS or name in ROWS:

@@ -11,6 +11,7 @@ import subprocess
 import time
 
 RING_WORDS = 1 << 19  # as graind's
+EVENT_NS = 30  # as of a chunk, which is two
 
 
 class RingsOnly:
@@ -39,6 +40,10 @@ class RingsOnly:
         if said["lost"] or not said["words"]:
             bench.fail("rings: %s" % said)
         return own, said["words"]
+
+
+def idle_tool(bench):
+    return {"OMP_TOOL_LIBRARIES": bench.B + "/tests/tools/libompt_idle.so"}
 
 
 def phase(own):
@@ -76,30 +81,36 @@ def runtime_rows(bench, end, runtime):
         own, last["summary"] = bench.profiled(name, *argv, threads=2, fast=True)
         return checked(bench, own, last["summary"])
 
-    def ratio_row(what, target, digits, recorded, name, *argv):
-        """`target` None: for information."""
+    def ratio_row(what, target, digits, recorded, name, *argv, floor=0):
+        """`target` None: for information. floor: the ratio that no recorder in the process comes below here."""
+        beyond = "the time cannot be read as often in less than %.2f x" % floor if target and floor > target else ""
         value, note, others = bench.best_of(lambda: ratio(bench, last, recorded, name, *argv),
                                             lambda r: target is None or r <= target)
         each = last["plain"] * 2 / last["tasks"]
         size = "%.1f us a grain" % (each / 1000) if each > 10000 else "%.0f ns a task" % each
         bench.row("--fast, %s, %s" % (what, runtime), "%.*f" % (digits, value), "x", target and "<= %.2f" % target,
-                  target is None or value <= target, "; ".join(filter(None, (size, note))), others)
+                  target is None or value <= target, "; ".join(filter(None, (size, note, beyond))), others, beyond)
+        return value
 
     ratio_row("fib(28) without cutoff, nobody listens", 1.05, 3,
               lambda name, *argv: bench.program(name, *argv, threads=2, env={"LD_PRELOAD": bench.B + "/libgrainshim.so"}),
               "fib" + end, 28, 28)
     # What no recorder in the process can do without.
-    ratio_row("fib(28) without cutoff, nothing but reading the counter", None, 2,
-              lambda name, *argv: bench.program("fib_reads" + end, *argv, threads=2), "fib" + end, 28, 28)
+    floor = ratio_row("fib(28) without cutoff, nothing but reading the counter", None, 2,
+                      lambda name, *argv: bench.program("fib_reads" + end, *argv, threads=2), "fib" + end, 28, 28)
+    if end:
+        floor = ratio_row("fib(28) without cutoff, and being told by OMPT", None, 2,
+                          lambda name, *argv: bench.program("fib_reads" + end, *argv, threads=2, env=idle_tool(bench)),
+                          "fib" + end, 28, 28)
     with RingsOnly(bench) as rings:
         def kept(name, *argv):
             own, last["words"] = rings.run(bench, name, *argv, threads=2)
             return own
 
-        ratio_row("fib(28) without cutoff, rings only", 1.15, 2, kept, "fib" + end, 28, 28)
+        ratio_row("fib(28) without cutoff, rings only", 1.15, 2, kept, "fib" + end, 28, 28, floor=floor)
         bench.row("--fast, in its ring, %s" % runtime, "%.1f" % (8 * last["words"] / last["tasks"]), "bytes", None, True,
                   "a task of fib")
-    ratio_row("fib(28) without cutoff, to disk", 1.3, 2, drained, "fib" + end, 28, 28)
+    ratio_row("fib(28) without cutoff, to disk", 1.3, 2, drained, "fib" + end, 28, 28, floor=floor)
     size = last["summary"]["trace_bytes"] / last["tasks"]
     bench.row("--fast, on disk, %s" % runtime, "%.1f" % size, "bytes", "<= 32", size <= 32, "a task of fib")
     spin = statistics.median(bench.program("grains200")["spin"] for _ in range(3)) // 10
@@ -107,15 +118,44 @@ def runtime_rows(bench, end, runtime):
 
     def chunk():
         """The thread's CPU time at a chunk; libomp gives a team of one thread a single chunk."""
-        added, threads = [], 2 if end else 1
+        added, reads, threads = [], [], 2 if end else 1
         for _ in range(pairs_of(bench)):
             plain = bench.program("chunks" + end, 20000, 11, threads=threads)["ns_per_chunk"]
+            reads.append(bench.program("chunks_reads" + end, 20000, 11, threads=threads)["ns_per_chunk"] - plain)
             own, summary = bench.profiled("chunks" + end, 20000, 11, threads=threads, fast=True)
             added.append(checked(bench, own, summary)["ns_per_chunk"] - plain)
-        return statistics.median(added)
+        return statistics.median(added), statistics.median(reads)
 
-    added, note, others = bench.best_of(chunk, lambda a: a <= 30)
+    (added, reads), note, others = bench.best_of(chunk, lambda m: m[0] <= 30)
+    note = "; ".join(filter(None, ("reading the counter %.0f ns of it" % reads, note)))
     bench.row("--fast, added per chunk, dynamic,1, %s" % runtime, "%.0f" % added, "ns", "<= 30", added <= 30, note, others)
+
+
+def event(bench):
+    """What an event costs: with one thread nobody waits for another, so that what is added is its cost and no more."""
+    for end, runtime in ("", "libgomp"), (".clang", "libomp"):
+        def measure():
+            added, reads, tools = [], [], []
+            with RingsOnly(bench) as rings:
+                for _ in range(pairs_of(bench)):
+                    plain = bench.program("fib" + end, 28, 28, threads=1)
+                    own, words = rings.run(bench, "fib" + end, 28, 28, threads=1)
+                    events = words / own["tasks"]
+
+                    def each(own):
+                        return (own["ns_per_task"] - plain["ns_per_task"]) / events
+
+                    added.append(each(own))
+                    reads.append(each(bench.program("fib_reads" + end, 28, 28, threads=1)))
+                    if end:
+                        tools.append(each(bench.program("fib" + end, 28, 28, threads=1, env=idle_tool(bench))))
+            return statistics.median(added), statistics.median(reads), statistics.median(tools) if tools else 0
+
+        (added, reads, told), note, others = bench.best_of(measure, lambda m: m[0] <= EVENT_NS)
+        note = "; ".join(filter(None, ("reading the counter %.1f ns of it" % reads,
+                                       "being told by OMPT %.1f ns" % told if end else "", note)))
+        bench.row("--fast, an event, rings only, 1 thread, %s" % runtime, "%.1f" % added, "ns", "<= %d" % EVENT_NS,
+                  added <= EVENT_NS, note, others)
 
 
 def fast(bench):

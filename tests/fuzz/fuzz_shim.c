@@ -59,8 +59,8 @@ void recorder__words(struct recorder *recorder, const struct trace_words_head *h
 	size = trace_chunks__lay_out(f.raw, sizeof(f.raw), &whole, f.sites, words);
 	f.site_count = 0;
 	if (size)
-		f.used = trace_chunks__put(f.file, f.used, FILE_BYTES - 4096, TRACE_CHUNK_WORDS, f.raw, size,
-					   f.sequence++);
+		f.used = trace_chunks__put(f.file, f.used, FILE_BYTES - 4096, TRACE_CHUNK_WORDS,
+					   TRACE_CODEC_NONE, f.raw, size, f.sequence++);
 }
 
 static uint64_t bytes(size_t count)
@@ -164,8 +164,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	f.end = data + size;
 	f.sequence = f.site_count = 0;
 	f.used = trace_chunks__begin(f.file, FILE_BYTES, 0);
-	f.used = trace_chunks__put(f.file, f.used, FILE_BYTES, TRACE_CHUNK_TEXT, (const uint8_t *)text,
-				   sizeof(text) - 1, f.sequence++);
+	f.used = trace_chunks__put(f.file, f.used, FILE_BYTES, TRACE_CHUNK_TEXT, TRACE_CODEC_NONE,
+				   (const uint8_t *)text, sizeof(text) - 1, f.sequence++);
 	MUST(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
 	how = bytes(1);
 	MUST(shim_rings__new(getpid(), ends[0],
@@ -194,7 +194,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	shim_rings__free(rings);
 	munmap(header, shim__bytes(256, 1u << 19));
 	close(ends[1]);
-	f.used = trace_chunks__put(f.file, f.used, FILE_BYTES, TRACE_CHUNK_END, NULL, 0, f.sequence);
+	f.used = trace_chunks__put(f.file, f.used, FILE_BYTES, TRACE_CHUNK_END, TRACE_CODEC_NONE, NULL, 0,
+				   f.sequence);
 	analysis_fuzz(f.file, f.used);
 	return 0;
 }

@@ -296,14 +296,17 @@ static size_t put_together(uint8_t *out, size_t room)
 	if (!used)
 		return 0;
 	if (t.text_bytes)
-		used = trace_chunks__put(out, used, room, TRACE_CHUNK_TEXT, t.text, t.text_bytes, sequence++);
+		used = trace_chunks__put(out, used, room, TRACE_CHUNK_TEXT, TRACE_CODEC_NONE, t.text,
+					 t.text_bytes, sequence++);
 	bytes = lay_out_events();
 	/* Now and then something else than what the columns should be. */
 	if (below(16) == 0)
 		t.raw[below(bytes)] ^= (uint8_t)(1 + below(255));
-	used = trace_chunks__put(out, used, room, TRACE_CHUNK_EVENTS, t.raw, bytes, sequence++);
+	used = trace_chunks__put(out, used, room, TRACE_CHUNK_EVENTS, TRACE_CODEC_NONE, t.raw, bytes,
+				 sequence++);
 	if (t.ended)
-		used = trace_chunks__put(out, used, room, TRACE_CHUNK_END, NULL, 0, sequence);
+		used = trace_chunks__put(out, used, room, TRACE_CHUNK_END, TRACE_CODEC_NONE, NULL, 0,
+					 sequence);
 	return used;
 }
 

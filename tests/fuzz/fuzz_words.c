@@ -6,6 +6,7 @@
  *   0            the chunk ends; the next byte is the stream that goes on
  *   1            a site: number, address
  *   2            one word as it is, 8 bytes
+ *   62           the chunk has a dictionary, with so many values and so many others more than it has
  *   any other    an event: site, arg, ticks, then the words on top of its kind
  *
  * Numbers are one byte: below 248 themselves, above it the bytes that follow or an edge.
@@ -20,7 +21,9 @@ static struct {
 	uint64_t words[WORDS];
 	struct trace_word_site sites[SITES];
 	struct trace_words_head head;
-	uint8_t raw[sizeof(struct trace_words_head) + SITES * sizeof(struct trace_word_site) + WORDS * 8];
+	bool dictionary;
+	struct trace_words_dictionary more;
+	uint8_t raw[sizeof(struct trace_words_head) + SITES * sizeof(struct trace_word_site) + WORDS * 10];
 	uint8_t file[FILE_BYTES];
 	size_t used;
 	uint64_t sequence;
@@ -47,11 +50,40 @@ static uint64_t number(void)
 	return edges[first - 251];
 }
 
+/* Each of the first lower halves is a value by itself, the rest are others. */
+static size_t lay_out_dictionary(void)
+{
+	size_t at = sizeof(f.head) + f.head.sites * sizeof(f.sites[0]), count = f.head.words;
+	struct trace_words_dictionary head = {.values = count < 100 ? (uint32_t)count : 100};
+	uint8_t *places;
+
+	memcpy(f.raw, &f.head, sizeof(f.head));
+	memcpy(f.raw + sizeof(f.head), f.sites, f.head.sites * sizeof(f.sites[0]));
+	head.others = (uint32_t)count - head.values;
+	places = f.raw + at + sizeof(head) + count * sizeof(uint32_t);
+	for (size_t i = 0; i < count; i++) {
+		uint32_t lower = (uint32_t)f.words[i];
+
+		memcpy(f.raw + at + sizeof(head) + i * sizeof(lower), &lower, sizeof(lower));
+		places[i] = i < head.values ? (uint8_t)i : TRACE_WORDS_OTHER;
+		for (unsigned b = 0; b < 4; b++)
+			places[(b + 1) * count + i] = (uint8_t)(f.words[i] >> (32 + 8 * b));
+	}
+	head.values += f.more.values;
+	head.others += f.more.others;
+	memcpy(f.raw + at, &head, sizeof(head));
+	return at + sizeof(head) + count * 9;
+}
+
 static void end_chunk(void)
 {
-	size_t size = trace_chunks__lay_out(f.raw, sizeof(f.raw), &f.head, f.sites, f.words);
+	size_t size = f.dictionary ? lay_out_dictionary()
+				   : trace_chunks__lay_out(f.raw, sizeof(f.raw), &f.head, f.sites, f.words);
 
-	f.used = trace_chunks__put(f.file, f.used, FILE_BYTES, TRACE_CHUNK_WORDS, f.raw, size, f.sequence++);
+	f.used = trace_chunks__put(f.file, f.used, FILE_BYTES, TRACE_CHUNK_WORDS,
+				   f.dictionary ? TRACE_CODEC_DICTIONARY : TRACE_CODEC_NONE, f.raw, size,
+				   f.sequence++);
+	f.dictionary = false;
 	f.head.words = f.head.sites = 0;
 	f.head.stream = (uint32_t)number();
 	f.head.tid = 100 + f.head.stream;
@@ -94,6 +126,13 @@ static void put_event(uint32_t kind)
 		put_word(number());
 }
 
+static void put_dictionary(void)
+{
+	f.dictionary = true;
+	f.more.values = (uint32_t)number();
+	f.more.others = (uint32_t)number();
+}
+
 static void put_site(void)
 {
 	uint32_t at = (uint32_t)number();
@@ -110,10 +149,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	f.at = data;
 	f.end = data + size;
 	f.sequence = 0;
+	f.dictionary = false;
 	f.head = (struct trace_words_head){.tid = 100, .ticks = {1000, 2000000}, .ns = {500, 1000000}};
 	f.used = trace_chunks__begin(f.file, FILE_BYTES, size % 3 ? 0 : TRACE_PART);
-	f.used = trace_chunks__put(f.file, f.used, FILE_BYTES, TRACE_CHUNK_TEXT, (const uint8_t *)text,
-				   sizeof(text) - 1, f.sequence++);
+	f.used = trace_chunks__put(f.file, f.used, FILE_BYTES, TRACE_CHUNK_TEXT, TRACE_CODEC_NONE,
+				   (const uint8_t *)text, sizeof(text) - 1, f.sequence++);
 	while (f.at < f.end) {
 		uint32_t kind = (uint32_t)bytes(1) & 63;
 
@@ -123,11 +163,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			put_site();
 		else if (kind == 2 && bytes(1) & 1)
 			put_word(bytes(8));
+		else if (kind == 62)
+			put_dictionary();
 		else
 			put_event(kind);
 	}
 	end_chunk();
-	f.used = trace_chunks__put(f.file, f.used, FILE_BYTES, TRACE_CHUNK_END, NULL, 0, f.sequence);
+	f.used = trace_chunks__put(f.file, f.used, FILE_BYTES, TRACE_CHUNK_END, TRACE_CODEC_NONE, NULL, 0,
+				   f.sequence);
 	analysis_fuzz(f.file, f.used);
 	return 0;
 }

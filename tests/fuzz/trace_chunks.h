@@ -23,11 +23,12 @@ static inline size_t trace_chunks__begin(uint8_t *out, size_t room, uint32_t fla
 	return sizeof(header);
 }
 
-static inline size_t trace_chunks__put(uint8_t *out, size_t used, size_t room, uint16_t type,
+static inline size_t trace_chunks__put(uint8_t *out, size_t used, size_t room, uint16_t type, uint16_t codec,
 				       const uint8_t *raw, size_t bytes, uint64_t sequence)
 {
 	struct trace_chunk chunk = {.magic = TRACE_CHUNK_MAGIC,
 				    .type = type,
+				    .codec = codec,
 				    .raw_bytes = (uint32_t)bytes,
 				    .stored_bytes = (uint32_t)bytes,
 				    .sequence = sequence};

@@ -12,6 +12,11 @@
 
 #define MAX_ROUNDS 101
 
+/* Not in chunks_reads.c. */
+#ifndef READ_COUNTER
+#define READ_COUNTER() ((void)0)
+#endif
+
 static int compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -46,9 +51,11 @@ int main(int argc, char **argv)
 
 #pragma omp for schedule(monotonic : dynamic, 1) nowait
 			for (long i = 0; i < arg[0]; i++) {
+				READ_COUNTER();
 				mine++;
 				while (!initial && !__atomic_load_n(&over, __ATOMIC_ACQUIRE))
 					usleep(200);
+				READ_COUNTER();
 			}
 			if (initial) {
 				per_chunk[r] = (thread_ns() - start) / (double)(mine ? mine : 1);

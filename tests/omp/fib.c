@@ -6,9 +6,9 @@
  */
 #include "truth.h"
 
-/* fib_reads.c is this with reads of the processor's counter where a recorder in the process reads it. */
-#ifndef READS
-#define READS(when) ((void)0)
+/* Not in fib_reads.c. */
+#ifndef READ_COUNTER
+#define READ_COUNTER() ((void)0)
 #endif
 
 static long cutoff;
@@ -25,34 +25,34 @@ static unsigned long fib(int n, int depth, struct truth *me)
 
 	if (n < 2 || depth >= cutoff)
 		return serial(n);
-	READS(ALL);
+	READ_COUNTER();
 	t = truth__task(me, __LINE__ + 1);
 #pragma omp task shared(x) firstprivate(t)
 	{
-		READS(LIBOMP);
+		READ_COUNTER();
 		truth__begin(t);
 		x = fib(n - 1, depth + 1, t);
 		truth__end(t);
-		READS(LIBOMP);
+		READ_COUNTER();
 	}
 	truth__created();
-	READS(ALL);
-	READS(ALL);
+	READ_COUNTER();
+	READ_COUNTER();
 	t = truth__task(me, __LINE__ + 1);
 #pragma omp task shared(y) firstprivate(t)
 	{
-		READS(LIBOMP);
+		READ_COUNTER();
 		truth__begin(t);
 		y = fib(n - 2, depth + 1, t);
 		truth__end(t);
-		READS(LIBOMP);
+		READ_COUNTER();
 	}
 	truth__created();
-	READS(ALL);
-	READS(LIBOMP);
+	READ_COUNTER();
+	READ_COUNTER();
 #pragma omp taskwait
 	truth__taskwait(me);
-	READS(ALL);
+	READ_COUNTER();
 	return x + y;
 }
 
