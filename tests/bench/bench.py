@@ -119,6 +119,11 @@ class Graind:
                 pass  # a thread that has just ended
         return total
 
+    def user_and_system_ns(self):
+        """Of all its threads, also those that have ended; not of its workers, which are processes."""
+        fields = open("/proc/%d/stat" % self.p.pid).read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) * 1000000000 // os.sysconf("SC_CLK_TCK")
+
     def rss_mb(self):
         status = open("/proc/%d/status" % self.p.pid).read()
         return int(re.search(r"VmRSS:\s*(\d+) kB", status).group(1)) / 1024
