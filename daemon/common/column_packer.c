@@ -8,6 +8,8 @@
 /* Different values of a column that has few. */
 #define TABLE_MAX 4096
 #define SLOTS (2 * TABLE_MAX)
+/* Places where a value may be: a process that chooses its addresses costs no more than that. */
+#define TRIES 128
 
 struct slot {
 	uint64_t value;
@@ -56,13 +58,18 @@ static unsigned needed(const void *values, unsigned width, size_t count)
 	return !all ? 0 : all <= UINT8_MAX ? 1 : all <= UINT16_MAX ? 2 : all <= UINT32_MAX ? 4 : 8;
 }
 
+/* Where it is, or a free one. NULL: it is not there, nor is there room. */
 static struct slot *find_slot(struct column_packer *p, uint64_t value)
 {
-	size_t at = (size_t)((value * 0x9e3779b97f4a7c15u) >> 40) % SLOTS;
+	size_t at = (size_t)((value * 0x9e3779b97f4a7c15u) >> 40);
 
-	while (p->slots[at].column == p->column && p->slots[at].value != value)
-		at = (at + 1) % SLOTS;
-	return &p->slots[at];
+	for (size_t i = 0; i < TRIES; i++) {
+		struct slot *slot = &p->slots[(at + i) % SLOTS];
+
+		if (slot->column != p->column || slot->value == value)
+			return slot;
+	}
+	return NULL;
 }
 
 /* False: there are too many for a table that saves something. */
@@ -80,6 +87,8 @@ static bool make_table(struct column_packer *p, const void *values, unsigned wid
 		if (value != last || !p->used) {
 			struct slot *slot = find_slot(p, value);
 
+			if (!slot)
+				return false;
 			if (slot->column != p->column) {
 				if (p->used == most)
 					return false;

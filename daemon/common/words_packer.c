@@ -10,6 +10,9 @@
 /* More of them than one in so many, and planes are smaller when they are compressed. */
 #define OTHERS_ONE_IN 8
 
+/* Places where a value may be: a process that chooses its words costs no more than that. */
+#define TRIES 16
+
 _Static_assert(SLOTS >= 4 * TRACE_WORDS_VALUES, "most are found where they are looked for first");
 
 struct slot {
@@ -34,13 +37,18 @@ void words_packer__free(struct words_packer *packer)
 	free(packer);
 }
 
+/* Where it is, or a free one. NULL: it is not there, nor is there room. */
 static struct slot *find_slot(struct words_packer *p, uint32_t value)
 {
 	uint32_t at = value * 0x9e3779b1u >> (32 - SLOT_BITS);
 
-	while (p->slots[at].chunk == p->chunk && p->slots[at].value != value)
-		at = (at + 1) % SLOTS;
-	return &p->slots[at];
+	for (uint32_t i = 0; i < TRIES; i++) {
+		struct slot *slot = &p->slots[(at + i) % SLOTS];
+
+		if (slot->chunk != p->chunk || slot->value == value)
+			return slot;
+	}
+	return NULL;
 }
 
 /* The byte of each word. False: there are too many others. */
@@ -52,9 +60,9 @@ static bool find_places(struct words_packer *p, const uint64_t *words, size_t co
 		uint32_t value = (uint32_t)words[i];
 		struct slot *slot = find_slot(p, value);
 
-		if (slot->chunk == p->chunk) {
+		if (slot && slot->chunk == p->chunk) {
 			places[i] = (unsigned char)slot->place;
-		} else if (p->value_count < TRACE_WORDS_VALUES) {
+		} else if (slot && p->value_count < TRACE_WORDS_VALUES) {
 			places[i] = (unsigned char)p->value_count;
 			*slot = (struct slot){value, p->value_count, p->chunk};
 			p->values[p->value_count++] = value;
