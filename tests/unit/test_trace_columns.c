@@ -3,21 +3,12 @@
 #include "analysis/trace_columns.h"
 #include "daemon/common/column_packer.h"
 #include "tests/unit/check.h"
+#include "tests/unit/noise.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #define MOST 3000
-
-static uint64_t seed = 88172645463325252u;
-
-static uint64_t noise(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
 
 enum content { NOTHING, FEW, MANY, SMALL, HALF, WORDS, ANY, CONTENTS };
 

@@ -4,6 +4,7 @@
  * over the ends of chunks; what no producer writes is refused or counted.
  */
 #include "tests/unit/check.h"
+#include "tests/unit/noise.h"
 #include "tests/unit/stream_text.h"
 #include "tests/unit/word_trace.h"
 
@@ -306,16 +307,6 @@ static void refused(const char *name, const uint64_t *words, uint32_t count, uin
 	if (error != -EBADMSG || !strstr(err.text, why))
 		printf("# %d %s\n", error, err.text);
 	event_stream__free(s);
-}
-
-static uint64_t seed = 88172645463325252u;
-
-static uint64_t noise(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
 }
 
 /* Whatever a process writes, reading it ends, and in one of two ways. */

@@ -3,21 +3,12 @@
 #include "analysis/word_planes.h"
 #include "daemon/common/words_packer.h"
 #include "tests/unit/check.h"
+#include "tests/unit/noise.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #define MOST TRACE_WORDS_MAX
-
-static uint64_t seed = 88172645463325252u;
-
-static uint64_t noise(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
 
 /* Of the lower halves. */
 enum content { ONE, FEW, VALUES, VALUES_AND_OTHERS, CHOSEN, TOO_MANY, ANY, CONTENTS };
