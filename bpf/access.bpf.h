@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Which memory recorded threads use: the address that a perf event on each CPU
- * gives with its samples, so many of them a second at most.
+ * Samples of the memory that recorded threads use. Each sample is the data address of a perf event of a
+ * thread or CPU. A CPU takes a limited number per second.
  */
 #ifndef GRAIND_ACCESS_BPF_H
 #define GRAIND_ACCESS_BPF_H
@@ -22,7 +22,7 @@ struct {
 	__type(value, struct access_rate);
 } access_rates SEC(".maps");
 
-/* Of a CPU in a second; more are counted as lost. */
+/* The most samples of a CPU per second; more are counted as lost. */
 const volatile __u32 access_limit = 0;
 
 static __always_inline bool access__may(void)
@@ -40,7 +40,10 @@ static __always_inline bool access__may(void)
 	return rate->count++ < access_limit;
 }
 
-/* Instructions that use no memory have no address; what the kernel has for itself is nobody's. */
+/*
+ * A sample of an instruction that uses no memory has no address. Addresses of the kernel's own data are
+ * dropped.
+ */
 SEC("perf_event")
 int access(struct bpf_perf_event_data *ctx)
 {
@@ -49,7 +52,11 @@ int access(struct bpf_perf_event_data *ctx)
 	struct ring_ctl *ctl = bpf_map_lookup_elem(&ring_ctl, &cpu);
 	struct ring_record record = {.kind = RING_ACCESS, .key = address};
 
-	if (!ctl || !address || (__s64)address < 0 || !sample__wanted(id))
+	if (!ctl)
+		return 0;
+	__sync_fetch_and_add(&ctl->asked, 1);
+	if (!address || (__s64)address < 0 || !sample__wanted(id) ||
+	    sample__is_second(ctx, id, TWOFOLD_ACCESS))
 		return 0;
 	if (!access__may() || !ring__put(ctl, cpu, id, &record))
 		ring__lose(id, RING_LOSS_ACCESS);

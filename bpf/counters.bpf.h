@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Counters of one thread. Some the kernel keeps for every thread: they are read
- * where it has them. The others are perf events that count on each CPU whatever
- * runs there: what a CPU counted while the thread was on it is added up when the
- * scheduler takes it off; at an event of the thread what has come since is added.
- * The time on a CPU is added up likewise.
+ * Counters of one thread. The kernel keeps some of them for every thread; those are read from its task. The
+ * others are perf events that count on each CPU whatever runs there. When the scheduler takes a thread off
+ * its CPU, the CPU's count since the thread came is added to the thread's sums. An event of the thread adds
+ * the count since then. Time on a CPU is added up in the same way.
  *
- * Programs at uprobes can be preempted, those of the scheduler cannot: `total`,
- * `base` and `turn` are written by the latter, and the former look again when
- * `turn` has changed. `mark` and `sum` belong to the thread's own events.
+ * Programs at uprobes can be preempted, programs of the scheduler cannot. The scheduler's programs write
+ * `total`, `base` and `turn`. The programs at uprobes read them again if `turn` has changed. `mark` and `sum`
+ * belong to the thread's own events.
  *
- * Kernels do not show every switch: those from some threads were never seen on
- * virtual machines. A thread that gives events is on a CPU, whatever was seen;
- * what it counted meanwhile is unknown then.
+ * Kernels do not report every switch: on virtual machines, switches from some threads are never seen. A
+ * thread with an event is on a CPU, even if its switch was not seen. What it counted meanwhile is then
+ * unknown.
  */
 #ifndef GRAIND_COUNTERS_BPF_H
 #define GRAIND_COUNTERS_BPF_H
 
 #include "bpf/vmlinux.h"
-#include "bpf/ring_abi.h"
+#include "bpf/abi/ring_abi.h"
 #include <bpf/bpf_helpers.h>
 
 /* Event e of CPU c is at e * counter_cpus + c. Resized before loading. */
@@ -29,30 +28,30 @@ struct {
 	__uint(value_size, sizeof(__u32));
 } counter_events SEC(".maps");
 
-/* How many of each there are, perf events first; set before loading. */
+/* Numbers of events and counters, perf events first; set before loading. */
 const volatile __u32 counter_event_count = 0;
 const volatile __u32 counter_perf_count = 0;
 const volatile __u32 counter_count = 0;
 const volatile __u32 counter_cpus = 1;
 
-/* A counter is a sum of events: to which one each belongs, and whether it is taken off there. */
+/* The counter that each event belongs to, and whether the event is added or subtracted. */
 const volatile struct ring_counter_term counter_terms[RING_COUNTERS_MAX];
 
 #define COUNTER_TRIES 8
 
-/* Time is in ns: enabled, and of that on the PMU. An event that does not count has enabled = UNREAD. */
+/* Times in ns: enabled, and on the PMU. An event that does not count has enabled = COUNTER_UNREAD. */
 #define COUNTER_UNREAD (~0ull)
 
 struct thread_counts {
-	struct bpf_perf_event_value scratch[3]; /* of counters__passed */
+	struct bpf_perf_event_value scratch[3]; /* temporary data of counters__passed() */
 	struct bpf_perf_event_value total[RING_COUNTERS_MAX], base[RING_COUNTERS_MAX];
 	struct bpf_perf_event_value mark[RING_COUNTERS_MAX];
 	__u64 sum[RING_COUNTERS_MAX];
-	__u64 ran_ns;	/* on CPUs, until the scheduler last took the thread off */
-	__u64 on_ns;	/* since when it is on this one */
-	__u32 turn;	/* grows when the scheduler takes the thread off */
+	__u64 ran_ns;	/* time on CPUs until the thread was last taken off */
+	__u64 on_ns;	/* since when it is on this CPU */
+	__u32 turn;	/* incremented when the thread is taken off */
 	__u32 counting; /* base is valid */
-	__u32 missed;	/* the scheduler took the thread off or put it back unseen since the last reading */
+	__u32 missed;	/* a switch of the thread was missed since the last reading */
 };
 
 static __always_inline void counters__read(__u32 event, struct bpf_perf_event_value *out)
@@ -63,7 +62,10 @@ static __always_inline void counters__read(__u32 event, struct bpf_perf_event_va
 		out->enabled = COUNTER_UNREAD;
 }
 
-/* What came from base to now; time that nothing counted in is time enabled but not running. */
+/*
+ * Adds what was counted from `base` to `now`. Time that is in `enabled` but not in `running` is time
+ * without counting.
+ */
 static __always_inline void counters__add(struct bpf_perf_event_value *to,
 					  const struct bpf_perf_event_value *base,
 					  const struct bpf_perf_event_value *now)
@@ -77,7 +79,7 @@ static __always_inline void counters__add(struct bpf_perf_event_value *to,
 	to->running += now->running - base->running;
 }
 
-/* The scheduler takes the thread off this CPU. */
+/* Called when the thread leaves this CPU: adds up what was counted on it. */
 static __always_inline void counters__leave(struct thread_counts *counts)
 {
 	struct bpf_perf_event_value now;
@@ -90,7 +92,7 @@ static __always_inline void counters__leave(struct thread_counts *counts)
 	counts->turn++;
 }
 
-/* It puts the thread onto this CPU. */
+/* Called when the thread begins to run on this CPU. */
 static __always_inline void counters__enter(struct thread_counts *counts)
 {
 	for (__u32 i = 0; i < RING_COUNTERS_MAX && i < counter_perf_count && counts->counting; i++)
@@ -98,7 +100,7 @@ static __always_inline void counters__enter(struct thread_counts *counts)
 	counts->on_ns = bpf_ktime_get_ns();
 }
 
-/* What the kernel has counted of a thread in its life. */
+/* Reads one of the counts that the kernel keeps for each thread. */
 static __always_inline __u64 counters__kept(const struct task_struct *task, __u32 source)
 {
 	switch (source) {
@@ -117,7 +119,7 @@ static __always_inline __u64 counters__kept(const struct task_struct *task, __u3
 	}
 }
 
-/* The first event that is counted of the thread that runs: everything is 0 there. */
+/* Called at the current thread's first event with counters: sets all of them to 0. */
 static __noinline bool counters__begin(struct thread_counts *counts)
 {
 	const struct task_struct *task = bpf_get_current_task_btf();
@@ -145,8 +147,8 @@ static __noinline bool counters__begin(struct thread_counts *counts)
 }
 
 /*
- * What was counted in `passed`, scaled to the time in which nothing counted;
- * false: it was counted too little to tell. Times are below 2^63 ns.
+ * Scales the count up for the time in which nothing was counted. False: nothing was counted at all. Times
+ * must be below 2^63 ns.
  */
 static __always_inline bool counters__scale(struct bpf_perf_event_value *passed)
 {
@@ -161,10 +163,10 @@ static __always_inline bool counters__scale(struct bpf_perf_event_value *passed)
 	return true;
 }
 
-/* Of a perf event: what came since the last call; false when a part of that is unknown. */
+/* Computes what a perf event has counted since the last call. False: a part of it is unknown. */
 static __always_inline bool counters__passed(struct thread_counts *counts, __u32 event, __u64 *out)
 {
-	/* Not on the stack, of which callers have used most. */
+	/* These are not on the stack, because the callers leave no room there. */
 	struct bpf_perf_event_value *total = &counts->scratch[0], *now = &counts->scratch[1],
 				    *passed = &counts->scratch[2];
 	__u32 turn, tries = 0;
@@ -187,7 +189,7 @@ static __always_inline bool counters__passed(struct thread_counts *counts, __u32
 	return tries < COUNTER_TRIES;
 }
 
-/* The time on CPUs so far; false when it cannot be told. */
+/* Computes the time that the thread has run so far. False: the time is not known. */
 static __always_inline bool counters__clock(struct thread_counts *counts, __u64 *out)
 {
 	__u32 turn, tries = 0;
@@ -203,10 +205,9 @@ static __always_inline bool counters__clock(struct thread_counts *counts, __u64 
 }
 
 /*
- * Brings the counter of event `event` of the thread that runs up to now; -1:
- * unknown, as is what was not counted since the last call. A global function:
- * as part of a loop the verifier would follow what is known of each event
- * together with what is known of all others.
+ * Updates the current thread's sum of one event. -1: a part since the last call is unknown. The verifier
+ * checks a global function only once. If this were inlined into a loop, it would be checked for every
+ * combination of states of all events.
  */
 __noinline int counters__count(struct thread_counts *counts, __u32 event)
 {
@@ -231,10 +232,7 @@ __noinline int counters__count(struct thread_counts *counts, __u32 event)
 	return known ? 0 : -1;
 }
 
-/*
- * Brings the sums of the thread that runs up to now. The result has a bit for
- * each counter of which a part since the last call was not counted.
- */
+/* Updates all sums of the current thread. Returns a bit for each counter of which a part is unknown. */
 static __always_inline __u32 counters__sum(struct thread_counts *counts)
 {
 	__u32 blind = 0, missed = counts->missed;
@@ -250,7 +248,7 @@ static __always_inline __u32 counters__sum(struct thread_counts *counts)
 	return blind;
 }
 
-/* The kinds of events at which a fragment may begin or end. */
+/* Whether a fragment may begin or end at an event of this kind. Counters are read only at such events. */
 static __always_inline bool counters__wanted(__u32 kind)
 {
 	const __u64 not = 1ull << RING_LOST | 1ull << RING_DEPEND | 1ull << RING_TASK_BOUNDS |

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The numbers of threads and processes as graind knows them: those of its own
- * PID namespace, which in a container is not the initial one.
+ * Ids of threads and processes in graind's own PID namespace. In a container this is not the initial
+ * namespace.
  */
 #ifndef GRAIND_IDS_BPF_H
 #define GRAIND_IDS_BPF_H
@@ -10,13 +10,16 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-/* The kernel's MAX_PID_NS_LEVEL is 32; each costs some instructions where a thread is of no use to graind. */
+/*
+ * How many levels of namespaces are searched. The kernel's MAX_PID_NS_LEVEL is 32, but each level costs
+ * instructions, also for threads that graind does not record.
+ */
 #define IDS_LEVELS 8
 
-/* The inode number of graind's PID namespace; 0: the initial one, whose numbers tasks have themselves. */
+/* The inode number of graind's PID namespace; 0: the initial one, whose ids are in the task itself. */
 const volatile __u32 pid_namespace = 0;
 
-/* 0: the namespace does not know it. */
+/* The task's id in that namespace; 0: it has none. */
 static __noinline __u32 ids__number(const struct task_struct *task)
 {
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);
@@ -32,7 +35,10 @@ static __noinline __u32 ids__number(const struct task_struct *task)
 	return 0;
 }
 
-/* Of a trusted pointer. The process' in the upper half, the thread's in the lower one; 0: not known here. */
+/*
+ * The ids of the task, which must be a trusted pointer: the process id in the upper half, the thread id in
+ * the lower. 0: the task has none in that namespace.
+ */
 static __always_inline __u64 ids__of(const struct task_struct *task)
 {
 	if (pid_namespace)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What is read at the points of libgomp: tasks, regions, members, waits. */
+/* Reads events at the points of libgomp: tasks, regions, members, waits. */
 #ifndef GRAIND_LIBGOMP_BPF_H
 #define GRAIND_LIBGOMP_BPF_H
 
 #include "bpf/libgomp_bodies.bpf.h"
+#include "bpf/libgomp_target.bpf.h"
 #include "bpf/libgomp_tasks.bpf.h"
 #include "bpf/worksharing.bpf.h"
 
 /*
- * libgomp executes the teams one after another on the calling thread: a region
- * whose members are there in turn. How many, GOMP_teams_reg decides if it was not asked for a number.
+ * libgomp executes the teams of a league one after another on the calling thread. The league is recorded as
+ * a region whose members run in turn. GOMP_teams_reg chooses their number if none is given.
  */
 static __always_inline void teams_begin(struct pt_regs *ctx, __u64 id, struct ring_record *record)
 {
@@ -24,7 +25,7 @@ static __always_inline void teams_begin(struct pt_regs *ctx, __u64 id, struct ri
 	record->arg = 0;
 }
 
-/* A team is over; the frame is what it was at the entry of GOMP_teams_reg. */
+/* A team has ended. The frame is that of GOMP_teams_reg's entry. */
 static __always_inline void team_end(__u64 id, struct ring_record *record)
 {
 	record->arg = RING_WAIT_REGION_END;
@@ -44,7 +45,7 @@ static __always_inline void teams_end(__u64 id, struct ring_record *record)
 	record->kind = RING_REGION_END;
 }
 
-/* At the end of the last team the return of GOMP_teams_reg says the rest, if its entry was seen. */
+/* At the end of the last team, the return of GOMP_teams_reg records the rest if its entry was seen. */
 static __always_inline void teams_next(struct pt_regs *ctx, __u64 id, __u64 cookie,
 				       struct ring_record *record)
 {
@@ -68,7 +69,7 @@ static __noinline void wait_begin(struct pt_regs *ctx, __u64 id, __u64 cookie, s
 	record->arg = COOKIE_A(cookie);
 	if (record->arg == RING_WAIT_TASKWAIT_DEPEND) {
 		if (COOKIE_REG(cookie) != COOKIE_REG_NONE) {
-			depend_wait_begin(ctx, id, record, COOKIE_OFF(cookie));
+			depend_wait_begin(ctx, id, record, cookie);
 		} else {
 			record->site = caller(ctx, 0, &record->flags);
 			emit_with_depends(id, record, arg(ctx, 0));
@@ -94,6 +95,8 @@ static __always_inline void libgomp__read(struct pt_regs *ctx, __u64 id, __u64 c
 		record->key = reg(ctx, COOKIE_REG(cookie));
 		if (COOKIE_A(cookie) == COOKIE_OF_TASKLOOP)
 			taskloop_create(ctx, id, cookie, record);
+		else if (COOKIE_A(cookie) == COOKIE_OF_TARGET)
+			target_create(ctx, id, cookie, record);
 		else if (COOKIE_B(cookie))
 			bodies__create(ctx, id, record);
 		else
@@ -102,6 +105,8 @@ static __always_inline void libgomp__read(struct pt_regs *ctx, __u64 id, __u64 c
 	case RING_TASK_CREATE_END:
 		if (COOKIE_A(cookie) == COOKIE_OF_TASKLOOP)
 			taskloop_create_end(ctx, id, cookie, record);
+		else if (COOKIE_A(cookie) == COOKIE_OF_TARGET)
+			target_created(id, cookie, record);
 		else if (COOKIE_B(cookie))
 			bodies__created(ctx, id, record);
 		break;
@@ -111,8 +116,21 @@ static __always_inline void libgomp__read(struct pt_regs *ctx, __u64 id, __u64 c
 	case RING_TASK_BEGIN:
 		record->key = reg(ctx, COOKIE_REG(cookie));
 		record->site = reg(ctx, COOKIE_REG2(cookie));
+		if (!record->site)
+			target_task_begin(id, record);
+		break;
+	case RING_TASK_END:
+		target_task_end(id, record);
+		break;
+	case RING_UNDEFERRED_END:
+		if (COOKIE_A(cookie) == COOKIE_OF_TARGET)
+			target_end(id, cookie, record);
 		break;
 	case RING_UNDEFERRED_BEGIN:
+		if (COOKIE_A(cookie) == COOKIE_OF_TARGET) {
+			target_begin(ctx, id, cookie, record);
+			break;
+		}
 		if (COOKIE_A(cookie) == COOKIE_OF_TASK && COOKIE_B(cookie) == COOKIE_UNDEFERRED_KEEP) {
 			task_keep(ctx, id, cookie, record);
 			break;
@@ -129,7 +147,7 @@ static __always_inline void libgomp__read(struct pt_regs *ctx, __u64 id, __u64 c
 		taskloop_begin(ctx, id, record);
 		break;
 	case RING_TASKLOOP_END:
-		taskloop_end(ctx, id);
+		taskloop_end(ctx, id, record);
 		break;
 	case RING_TASK_FULFILL:
 		record->key = reg(ctx, COOKIE_REG(cookie));

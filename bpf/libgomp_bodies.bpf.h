@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Bodies seen in the program's own functions, for a libgomp in which the places
- * that call them were not found: what a function is the body of is known from
- * the calls that it was handed to; who calls it tells undeferred tasks.
+ * Bodies that are probed in the program's own functions. This is for a libgomp in which the calls of bodies
+ * were not found. The calls that take a function as their body show which construct it belongs to. The
+ * caller of a body shows whether the task is undeferred.
  */
 #ifndef GRAIND_LIBGOMP_BODIES_BPF_H
 #define GRAIND_LIBGOMP_BODIES_BPF_H
@@ -16,7 +16,8 @@ struct body_key {
 
 struct body {
 	__u32 kind;	  /* enum ring_body */
-	__u32 step_known; /* all calls so far had the same step */
+	__u16 step_known; /* all calls so far had the same step */
+	__u16 places;	  /* a bit for each of body_process.start: that function has taken the body */
 	__u64 step;	  /* of a taskloop */
 };
 
@@ -27,12 +28,12 @@ struct {
 	__type(value, struct body);
 } bodies SEC(".maps");
 
-/* Where a process has its runtime. */
+/* The runtime's addresses in a process. */
 struct body_process {
 	__u64 start[3],
-		end[3]; /* of GOMP_task, GOMP_taskloop, GOMP_taskloop_ull: what calls undeferred bodies */
-	__u64 block;	/* the thread-local block from the thread pointer */
-	__u64 cookie;	/* of MEMBER: where in it team and number are; 0: not yet known */
+		end[3]; /* end of GOMP_task, GOMP_taskloop, GOMP_taskloop_ull, which call undeferred bodies */
+	__u64 block;	/* offset of the thread-local block from the thread pointer */
+	__u64 cookie;	/* cookie of MEMBER: offsets of team and number in the block; 0: not known yet */
 };
 
 struct {
@@ -42,7 +43,10 @@ struct {
 	__type(value, struct body_process);
 } body_processes SEC(".maps");
 
-/* The runtime's thread-local block from the thread pointer; `fixed`: it is in the cookie. */
+/*
+ * The offset of the runtime's thread-local block from the thread pointer. `fixed`: the offset is in the
+ * cookie.
+ */
 static __always_inline __u64 member__offset(struct pt_regs *ctx, __u64 cookie, bool fixed, __u32 *flags)
 {
 	return fixed ? (__u64)(__s64)COOKIE_OFF(cookie) : user_word(here(ctx) + COOKIE_OFF(cookie), flags);
@@ -55,7 +59,7 @@ static __always_inline void member__read(__u64 block, __u64 cookie, struct ring_
 	record->arg = user_word(block + COOKIE_B(cookie) * 4, &record->flags);
 }
 
-/* Whether this thread is in no region: it has no team. */
+/* Whether this thread is in no region, which means that it has no team. */
 static __always_inline bool bodies__outermost(struct pt_regs *ctx, __u64 cookie, __u32 *flags)
 {
 	bool fixed = COOKIE_REG2(cookie) != COOKIE_REG_NONE;
@@ -78,12 +82,30 @@ static __always_inline struct body_process *body_process(__u64 id)
 	return bpf_map_lookup_elem(&body_processes, &tgid);
 }
 
-/* A body is handed to the runtime. Leaves in `record` what the daemon has to know when it is new. */
-static __noinline void bodies__learn(__u64 id, __u64 function, __u32 kind, __u64 step,
+/*
+ * Whether everything about the calls of this body is known. This is false for a body that was evicted from
+ * the map and then added again.
+ */
+static __always_inline bool body_process__knows(const struct body_process *process, const struct body *body)
+{
+	if (body->kind == RING_BODY_MEMBER)
+		return process->cookie;
+	for (__u32 i = 0; i < 3; i++)
+		if (body->places & 1u << i && !process->end[i])
+			return false;
+	return true;
+}
+
+/*
+ * Called when a body is passed to the runtime. `what` is its kind | places << 16. If the body is new,
+ * `record` becomes the event for graind.
+ */
+static __noinline void bodies__learn(__u64 id, __u64 function, __u32 what, __u64 step,
 				     struct ring_record *record)
 {
 	struct body_key key = {.function = function, .tgid = id >> 32};
-	struct body fresh = {.kind = kind, .step = step, .step_known = 1}, *known;
+	__u32 kind = what & 0xffff;
+	struct body fresh = {.kind = kind, .step = step, .step_known = 1, .places = what >> 16}, *known;
 
 	if (!record)
 		return;
@@ -92,6 +114,7 @@ static __noinline void bodies__learn(__u64 id, __u64 function, __u32 kind, __u64
 	if (known && known->kind == kind) {
 		if (known->step != step)
 			known->step_known = 0;
+		known->places |= what >> 16;
 		return;
 	}
 	bpf_map_update_elem(&bodies, &key, &fresh, 0);
@@ -103,9 +126,10 @@ static __noinline void bodies__learn(__u64 id, __u64 function, __u32 kind, __u64
 static __noinline void bodies__call(struct pt_regs *ctx, __u64 id, __u64 cookie, struct ring_record *record)
 {
 	struct body_process *process = body_process(id);
-	struct gomp_call_key key = gomp_call_key(id, stack(ctx), RING_BODY);
 	__u32 kind = COOKIE_CC(cookie), place = 0;
-	struct gomp_call call = {.body = reg(ctx, COOKIE_REG(cookie))};
+	struct gomp_call call = {.frame = stack(ctx),
+				 .kind = RING_BODY,
+				 .body = reg(ctx, COOKIE_REG(cookie))};
 	__u64 step = 0;
 
 	if (!record)
@@ -115,7 +139,7 @@ static __noinline void bodies__call(struct pt_regs *ctx, __u64 id, __u64 cookie,
 		return;
 	}
 	if (kind == RING_BODY_TASK) {
-		bpf_map_update_elem(&gomp_calls, &key, &call, 0);
+		gomp_call__put(id, &call, false);
 	} else if (kind == RING_BODY_TASKLOOP) {
 		place = COOKIE_A(cookie) ? 2 : 1;
 		step = argument(ctx, 10, &record->flags);
@@ -127,6 +151,7 @@ static __noinline void bodies__call(struct pt_regs *ctx, __u64 id, __u64 cookie,
 	if (kind == RING_BODY_TASK || kind == RING_BODY_TASKLOOP) {
 		process->start[place] = here(ctx);
 		process->end[place] = here(ctx) + COOKIE_OFF(cookie);
+		kind |= 1u << (16 + place);
 	}
 	bodies__learn(id, call.body, kind, step, record);
 }
@@ -134,11 +159,11 @@ static __noinline void bodies__call(struct pt_regs *ctx, __u64 id, __u64 cookie,
 /* GOMP_task has allocated a task. */
 static __noinline void bodies__create(struct pt_regs *ctx, __u64 id, struct ring_record *record)
 {
-	struct gomp_call_key key = gomp_call_key(id, frame_pointer(ctx) + 8, RING_BODY);
-	struct gomp_call *call = bpf_map_lookup_elem(&gomp_calls, &key);
+	struct gomp_call *call;
 
 	if (!record)
 		return;
+	call = gomp_call__find(id, frame_pointer(ctx) + 8, RING_BODY, false, &record->flags);
 	if (call) {
 		call->task = record->key;
 		record->extra = call->body;
@@ -149,17 +174,18 @@ static __noinline void bodies__create(struct pt_regs *ctx, __u64 id, struct ring
 /* GOMP_task returns. */
 static __noinline void bodies__created(struct pt_regs *ctx, __u64 id, struct ring_record *record)
 {
-	struct gomp_call_key key = gomp_call_key(id, ctx->sp - 8, RING_BODY);
-	struct gomp_call *call = bpf_map_lookup_elem(&gomp_calls, &key);
+	struct gomp_call *call;
 
 	if (!record)
 		return;
+	call = gomp_call__find(id, ctx->sp - 8, RING_BODY, true, &record->flags);
 	if (!call || !call->task)
 		record->kind = RING_NONE;
-	bpf_map_delete_elem(&gomp_calls, &key);
+	if (call)
+		gomp_call__close(call);
 }
 
-/* The task whose body begins: undeferred when GOMP_task or GOMP_taskloop itself calls it. */
+/* The begin of a task's body. The task is undeferred if GOMP_task or GOMP_taskloop itself calls the body. */
 static __always_inline void bodies__task(struct pt_regs *ctx, __u64 id, const struct body_process *process,
 					 struct ring_record *record)
 {
@@ -179,7 +205,10 @@ static __always_inline void bodies__task(struct pt_regs *ctx, __u64 id, const st
 	}
 }
 
-/* Of a deferred task of a taskloop; its first iteration and the one behind its last. */
+/*
+ * The bounds of a deferred task of a taskloop. The task's data begins with its first iteration and the one
+ * after its last.
+ */
 static __noinline void bodies__bounds(struct pt_regs *ctx, __u64 id, const struct body *body,
 				      struct ring_record *record)
 {
@@ -198,15 +227,14 @@ static __always_inline void bodies__enter(struct pt_regs *ctx, __u64 id, __u64 c
 					  struct ring_record *record)
 {
 	struct body_key key = {.function = here(ctx) + COOKIE_OFF(cookie), .tgid = id >> 32};
-	struct gomp_call_key open = gomp_call_key(id, stack(ctx), RING_TASK_BEGIN);
+	struct gomp_call call = {.frame = stack(ctx), .kind = RING_TASK_BEGIN};
 	struct body *body = bpf_map_lookup_elem(&bodies, &key);
-	struct body_process *process = body_process(id);
-	struct gomp_call call = {};
+	struct body_process *process = bpf_map_lookup_elem(&body_processes, &key.tgid);
 
 	record->site = key.function;
-	if (!body || !process || body->kind == RING_BODY_OTHER) {
+	if (!body || body->kind == RING_BODY_OTHER || !process || !body_process__knows(process, body)) {
 		record->kind = RING_NONE;
-		if (!body)
+		if (!body || body->kind != RING_BODY_OTHER)
 			ring__lose(id, RING_LOSS_BODY);
 		return;
 	}
@@ -214,23 +242,22 @@ static __always_inline void bodies__enter(struct pt_regs *ctx, __u64 id, __u64 c
 		record->kind = RING_MEMBER_BEGIN;
 		member__read(thread_pointer() + process->block, process->cookie, record);
 		call.arg = RING_WAIT_BEGIN;
-		bpf_map_update_elem(&gomp_calls, &open, &call, 0);
+		gomp_call__put(id, &call, false);
 		return;
 	}
 	call.arg = RING_TASK_END;
 	bodies__task(ctx, id, process, record);
 	if (record->kind != RING_TASK_BEGIN)
 		call.arg = RING_UNDEFERRED_END;
-	bpf_map_update_elem(&gomp_calls, &open, &call, 0);
+	gomp_call__put(id, &call, false);
 	if (call.arg == RING_TASK_END && body->kind == RING_BODY_TASKLOOP)
 		bodies__bounds(ctx, id, body, record);
 }
 
-/* The frame of an end is that of its begin; a member's last wait lies below. */
+/* The end of a body, with the frame of its begin. A member's last wait has a lower frame. */
 static __always_inline void bodies__leave(struct pt_regs *ctx, __u64 id, struct ring_record *record)
 {
-	struct gomp_call_key open = gomp_call_key(id, ctx->sp - 8, RING_TASK_BEGIN);
-	struct gomp_call *call = bpf_map_lookup_elem(&gomp_calls, &open);
+	struct gomp_call *call = gomp_call__find(id, ctx->sp - 8, RING_TASK_BEGIN, true, &record->flags);
 
 	record->frame -= 8;
 	if (!call) {
@@ -242,7 +269,7 @@ static __always_inline void bodies__leave(struct pt_regs *ctx, __u64 id, struct 
 		record->arg = RING_WAIT_REGION_END;
 		record->frame -= 8;
 	}
-	bpf_map_delete_elem(&gomp_calls, &open);
+	gomp_call__close(call);
 }
 
 #endif

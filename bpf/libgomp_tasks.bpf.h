@@ -1,39 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What is read at libgomp's creations: flags, dependences, the iterations of taskloops; and cancellation. */
+/* Reads libgomp's task creations: flags, dependences, iterations of taskloops; and cancellation. */
 #ifndef GRAIND_LIBGOMP_TASKS_BPF_H
 #define GRAIND_LIBGOMP_TASKS_BPF_H
 
-#include "bpf/registers.bpf.h"
-
-/*
- * What the entry of a call has to keep for events inside it or for its return,
- * found again by the stack pointer at the entry. Calls whose return is not
- * seen leave theirs behind, hence the LRU.
- */
-struct gomp_call_key {
-	__u64 frame;
-	__u32 tgid, kind; /* enum ring_kind */
-};
-
-struct gomp_call {
-	__u64 site;
-	__u64 step; /* of a taskloop */
-	__u64 task; /* the task being created */
-	__u64 body;
-	__u32 arg;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 8192);
-	__type(key, struct gomp_call_key);
-	__type(value, struct gomp_call);
-} gomp_calls SEC(".maps");
-
-static __always_inline struct gomp_call_key gomp_call_key(__u64 id, __u64 frame, __u32 kind)
-{
-	return (struct gomp_call_key){.frame = frame, .tgid = id >> 32, .kind = kind};
-}
+#include "bpf/libgomp_calls.bpf.h"
 
 /* libgomp's flags of GOMP_task and GOMP_taskloop; the low five bits are those of enum ring_task. */
 enum gomp_task_flag {
@@ -52,16 +22,16 @@ static __always_inline __u32 taskloop_flags(__u32 gomp)
 	return (gomp & 31) | RING_TASK_OF_TASKLOOP | (gomp & GOMP_TASKLOOP_NOGROUP ? RING_TASK_NOGROUP : 0);
 }
 
-#define DEPENDS_MAX 64 /* of one task; more are counted as not read */
+#define DEPENDS_MAX 64 /* the most dependences of one task; more are counted as not read */
 
 /*
- * Dependence `i` of the array that the compiler passes: n, number of
- * out, addresses (out first, then in); or 0, n, out, mutexinoutset, in, the
- * addresses in that order and at last pointers to depend objects {address,
- * kind}, whose kinds are those of enum ring_depend. No address means
- * omp_all_memory. Returns whether there is one more; without a kind in `record`
- * there is not even this one. Global like ring__emit(), and beside it: what all
- * callers together have on the stack is limited.
+ * Reads dependence `i` of the array that the compiler passes. The array has one of two forms:
+ * - n, number of out, addresses (out first, then in)
+ * - 0, n, numbers of out, mutexinoutset and in, the addresses in that order, then pointers to depend objects
+ *   {address, kind}, whose kinds are those of enum ring_depend.
+ * No address means omp_all_memory. Returns whether there is one more dependence. If `record` has no kind,
+ * there is not even this one. The function is global and no caller of ring__emit(), because the stack of all
+ * callers together is limited.
  */
 __noinline int depend__read(__u64 array, __u64 i, struct ring_record *record)
 {
@@ -109,7 +79,7 @@ __noinline int depend__read(__u64 array, __u64 i, struct ring_record *record)
 	return record->arg != RING_DEPEND_UNREAD;
 }
 
-/* `frame` is the stack pointer of the event that they belong to. */
+/* `frame` is the stack pointer of the event that the dependences belong to. */
 __noinline int depends__emit(__u64 id, __u64 frame, __u64 array)
 {
 	struct ring_record record = {.frame = frame};
@@ -125,7 +95,7 @@ __noinline int depends__emit(__u64 id, __u64 frame, __u64 array)
 	return 0;
 }
 
-/* Records `record` now and then the dependences in `array`. */
+/* Records `record` now, and then the dependences in `array`. */
 static __always_inline void emit_with_depends(__u64 id, struct ring_record *record, __u64 array)
 {
 	ring__emit(id, record);
@@ -133,14 +103,14 @@ static __always_inline void emit_with_depends(__u64 id, struct ring_record *reco
 	record->kind = RING_NONE;
 }
 
-/* What GOMP_task was called with. */
+/* The arguments of GOMP_task that are recorded. */
 struct task_arguments {
 	__u64 flags, depends; /* its seventh and eighth argument */
-	bool depends_lost;    /* the code has no use for them any more */
+	bool depends_lost;    /* they are in no register any more */
 };
 
 #if ARGUMENT_REGISTERS < 8
-/* They lie behind its return address. */
+/* The arguments are on the stack, behind the return address. */
 static __always_inline void task_arguments(struct pt_regs *ctx, __u64 id, __u64 cookie, __u32 *faults,
 					   struct task_arguments *out)
 {
@@ -163,24 +133,24 @@ static __always_inline __u64 task_argument_at(struct pt_regs *ctx, __u32 home, _
 }
 
 /*
- * The cookie says where they are; at the call of an undeferred body they are
- * gone, and were kept on the way there. Functions of their own: the stacks of all callers together are small.
+ * The cookie says where the arguments are. At the call of an undeferred body they are gone, but an earlier
+ * point has kept them. These are separate functions, because the stack of all callers together is limited.
  */
 static __noinline void task_arguments(struct pt_regs *ctx, __u64 id, __u64 cookie, __u32 *faults,
 				      struct task_arguments *out)
 {
-	struct gomp_call_key key = gomp_call_key(id, frame_pointer(ctx), RING_UNDEFERRED_BEGIN);
 	struct gomp_call *call;
 
 	if (!faults || !out)
 		return;
-	if (COOKIE_KIND(cookie) == RING_TASK_CREATE || COOKIE_B(cookie) == COOKIE_UNDEFERRED_KEEP) {
+	if (COOKIE_KIND(cookie) == RING_TASK_CREATE || COOKIE_A(cookie) == COOKIE_OF_TARGET ||
+	    COOKIE_B(cookie) == COOKIE_UNDEFERRED_KEEP) {
 		out->flags = (__u32)task_argument_at(ctx, COOKIE_HOME_FLAGS(cookie), faults);
 		out->depends = task_argument_at(ctx, COOKIE_HOME_DEPENDS(cookie), faults);
 		out->depends_lost = COOKIE_HOME_DEPENDS(cookie) == COOKIE_HOME_NONE;
 		return;
 	}
-	call = bpf_map_lookup_elem(&gomp_calls, &key);
+	call = gomp_call__find(id, frame_pointer(ctx), RING_UNDEFERRED_BEGIN, false, faults);
 	if (!call) {
 		*faults |= RING_F_FAULT;
 		return;
@@ -188,17 +158,18 @@ static __noinline void task_arguments(struct pt_regs *ctx, __u64 id, __u64 cooki
 	out->flags = call->arg;
 	out->depends = call->body;
 	out->depends_lost = call->task;
-	bpf_map_delete_elem(&gomp_calls, &key);
+	gomp_call__close(call);
 }
 #endif
 
-/* On the way to the call of an undeferred body; the first point that is passed may know more than a later
- * one. */
+/*
+ * Keeps the arguments on the way to the call of an undeferred body. The first point may know more than
+ * later points.
+ */
 static __noinline void task_keep(struct pt_regs *ctx, __u64 id, __u64 cookie, struct ring_record *record)
 {
-	struct gomp_call_key key = gomp_call_key(id, frame_pointer(ctx), RING_UNDEFERRED_BEGIN);
+	struct gomp_call call = {.frame = frame_pointer(ctx), .kind = RING_UNDEFERRED_BEGIN};
 	struct task_arguments arguments = {};
-	struct gomp_call call = {};
 
 	if (!record)
 		return;
@@ -207,7 +178,7 @@ static __noinline void task_keep(struct pt_regs *ctx, __u64 id, __u64 cookie, st
 	call.arg = arguments.flags;
 	call.body = arguments.depends;
 	call.task = arguments.depends_lost;
-	bpf_map_update_elem(&gomp_calls, &key, &call, arguments.depends_lost ? 1 /* only if absent */ : 0);
+	gomp_call__put(id, &call, arguments.depends_lost);
 }
 
 /* `more`: further bits of enum ring_task. */
@@ -234,11 +205,10 @@ static __noinline void task_call(struct pt_regs *ctx, __u64 id, __u64 cookie, st
 	record->site = 0;
 }
 
-/* A task of a taskloop: `frame` is the frame of GOMP_taskloop, whose entry kept the rest. */
+/* A task of a taskloop. `frame` is the frame of GOMP_taskloop, whose entry kept the rest. */
 static __always_inline struct gomp_call *taskloop_call(__u64 id, __u64 frame, struct ring_record *record)
 {
-	struct gomp_call_key key = gomp_call_key(id, frame, RING_TASKLOOP_BEGIN);
-	struct gomp_call *call = bpf_map_lookup_elem(&gomp_calls, &key);
+	struct gomp_call *call = gomp_call__find(id, frame, RING_TASKLOOP_BEGIN, false, &record->flags);
 
 	record->arg = RING_TASK_OF_TASKLOOP;
 	if (call) {
@@ -248,7 +218,7 @@ static __always_inline struct gomp_call *taskloop_call(__u64 id, __u64 frame, st
 	return call;
 }
 
-/* Its first iteration and the one behind its last are the first two words of its data. */
+/* The first two words of the task's data are its first iteration and the one after its last. */
 static __always_inline void task_bounds(__u64 id, __u64 frame, const struct gomp_call *call, __u64 data)
 {
 	struct ring_record record = {.frame = frame, .kind = RING_TASK_BOUNDS};
@@ -263,8 +233,9 @@ static __always_inline void task_bounds(__u64 id, __u64 frame, const struct gomp
 
 static __noinline void taskloop_begin(struct pt_regs *ctx, __u64 id, struct ring_record *record)
 {
-	struct gomp_call_key key = gomp_call_key(id, stack(ctx), RING_TASKLOOP_BEGIN);
-	struct gomp_call call = {.site = caller(ctx, 0, &record->flags),
+	struct gomp_call call = {.frame = stack(ctx),
+				 .kind = RING_TASKLOOP_BEGIN,
+				 .site = caller(ctx, 0, &record->flags),
 				 .step = argument(ctx, 10, &record->flags),
 				 .body = arg(ctx, 0),
 				 .arg = taskloop_flags(arg(ctx, 5))};
@@ -274,14 +245,15 @@ static __noinline void taskloop_begin(struct pt_regs *ctx, __u64 id, struct ring
 	record->key = arg(ctx, 0);
 	record->site = call.site;
 	record->arg = call.arg;
-	bpf_map_update_elem(&gomp_calls, &key, &call, 0);
+	gomp_call__put(id, &call, false);
 }
 
-static __always_inline void taskloop_end(struct pt_regs *ctx, __u64 id)
+static __always_inline void taskloop_end(struct pt_regs *ctx, __u64 id, struct ring_record *record)
 {
-	struct gomp_call_key key = gomp_call_key(id, ctx->sp - 8, RING_TASKLOOP_BEGIN);
+	struct gomp_call *call = gomp_call__find(id, ctx->sp - 8, RING_TASKLOOP_BEGIN, true, &record->flags);
 
-	bpf_map_delete_elem(&gomp_calls, &key);
+	if (call)
+		gomp_call__close(call);
 }
 
 static __always_inline void taskloop_create(struct pt_regs *ctx, __u64 id, __u64 cookie,
@@ -317,7 +289,7 @@ static __noinline void taskloop_create_end(struct pt_regs *ctx, __u64 id, __u64 
 	call->task = 0;
 }
 
-/* At the call of the body; `depth`: from GOMP_taskloop's frame pointer to its frame. */
+/* At the call of the body. `depth` is the distance from GOMP_taskloop's frame pointer to its frame. */
 static __noinline void taskloop_undeferred(struct pt_regs *ctx, __u64 id, __u32 depth,
 					   struct ring_record *record)
 {
@@ -332,66 +304,69 @@ static __noinline void taskloop_undeferred(struct pt_regs *ctx, __u64 id, __u32 
 }
 
 /*
- * GOMP_cancel and GOMP_cancellation_point return whether the construct is
- * cancelled; only then there is an event. Without `do_cancel` the former is
- * the latter, and may jump to it: the one kept first is then replaced.
+ * GOMP_cancel and GOMP_cancellation_point return whether the construct is cancelled. Only then there is an
+ * event. Without `do_cancel`, GOMP_cancel acts as GOMP_cancellation_point and may jump to it; the call that
+ * was kept first is then replaced.
  */
 static __noinline void cancel_entry(struct pt_regs *ctx, __u64 id, struct ring_record *record, bool point)
 {
-	struct gomp_call_key key = gomp_call_key(id, stack(ctx), RING_CANCEL);
-	struct gomp_call call = {.site = caller(ctx, 0, &record->flags), .arg = arg(ctx, 0)};
+	struct gomp_call call = {.frame = stack(ctx),
+				 .kind = RING_CANCEL,
+				 .site = caller(ctx, 0, &record->flags),
+				 .arg = arg(ctx, 0)};
 
 	if (!record)
 		return;
 	if (point || !(arg(ctx, 1) & 0xff))
 		call.arg |= RING_CANCEL_POINT;
-	bpf_map_update_elem(&gomp_calls, &key, &call, 0);
+	gomp_call__put(id, &call, false);
 	record->kind = RING_NONE;
 }
 
 static __noinline void cancel_return(struct pt_regs *ctx, __u64 id, struct ring_record *record)
 {
-	struct gomp_call_key key = gomp_call_key(id, ctx->sp - 8, RING_CANCEL);
-	struct gomp_call *call = bpf_map_lookup_elem(&gomp_calls, &key);
+	struct gomp_call *call;
 
 	if (!record)
 		return;
+	call = gomp_call__find(id, ctx->sp - 8, RING_CANCEL, true, &record->flags);
 	if (!call || !(result(ctx) & 0xff))
 		record->kind = RING_NONE;
 	if (!call)
 		return;
 	record->arg = call->arg;
 	record->site = call->site;
-	bpf_map_delete_elem(&gomp_calls, &key);
+	gomp_call__close(call);
 }
 
 /*
- * GOMP_task waits for the dependences of an undeferred task in a function that
- * others call too: `distance` leads from the probe to the return address that
- * is GOMP_task's.
+ * GOMP_task waits for the dependences of an undeferred task in a function that others call, too. `off`
+ * leads from the probe to the return address in GOMP_task. 0: the probe is at the call in GOMP_target_ext.
  */
 static __noinline void depend_wait_begin(struct pt_regs *ctx, __u64 id, struct ring_record *record,
-					 int distance)
+					 __u64 cookie)
 {
-	struct gomp_call_key key = gomp_call_key(id, stack(ctx), RING_WAIT_BEGIN);
-	struct gomp_call call = {};
+	struct gomp_call call = {.frame = stack(ctx) - 8 * COOKIE_B(cookie), .kind = RING_WAIT_BEGIN};
 
 	if (!record)
 		return;
-	if (caller(ctx, 0, &record->flags) != here(ctx) + distance) {
+	if (COOKIE_OFF(cookie) && caller(ctx, 0, &record->flags) != here(ctx) + COOKIE_OFF(cookie)) {
 		record->kind = RING_NONE;
 		return;
 	}
+	record->frame = call.frame;
 	record->site = frame_caller(ctx, &record->flags);
-	bpf_map_update_elem(&gomp_calls, &key, &call, 0);
+	gomp_call__put(id, &call, false);
 	emit_with_depends(id, record, arg(ctx, 0));
 }
 
 static __always_inline void depend_wait_end(struct pt_regs *ctx, __u64 id, struct ring_record *record)
 {
-	struct gomp_call_key key = gomp_call_key(id, ctx->sp - 8, RING_WAIT_BEGIN);
+	struct gomp_call *call = gomp_call__find(id, ctx->sp - 8, RING_WAIT_BEGIN, true, &record->flags);
 
-	if (bpf_map_delete_elem(&gomp_calls, &key))
+	if (call)
+		gomp_call__close(call);
+	else
 		record->kind = RING_NONE;
 }
 

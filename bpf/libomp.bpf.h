@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What is read at the points of libomp: tasks, regions, members, waits. */
+/* Reads events at the points of libomp: tasks, regions, members, waits. */
 #ifndef GRAIND_LIBOMP_BPF_H
 #define GRAIND_LIBOMP_BPF_H
 
 #include "bpf/libomp_state.bpf.h"
 #include "bpf/libomp_worksharing.bpf.h"
 
-/* Dependences of one list that are recorded one by one. */
+/* The most dependences of one list that are recorded one by one. */
 #define LIBOMP_DEPENDS_MAX 64
 
 /* The runtime's task, kmp_task_t: { shareds, routine, ... }. */
@@ -19,7 +19,8 @@ enum libomp_task_flags {
 	LIBOMP_TASK_MERGEABLE = 1 << 2,
 	LIBOMP_TASK_PRIORITY = 1 << 5,
 	LIBOMP_TASK_DETACHABLE = 1 << 6,
-	LIBOMP_TASK_NATIVE = 1 << 24, /* set by the runtime: a task of GCC's code */
+	LIBOMP_TASK_ANY_THREAD = 1 << 7, /* of `target nowait`, threadset(omp_pool) */
+	LIBOMP_TASK_NATIVE = 1 << 24,	 /* set by the runtime: a task of GCC's code */
 };
 
 /* Flags of ident_t. */
@@ -47,13 +48,14 @@ static __always_inline __u32 libomp_task_arg(__u32 word)
 	       (word & LIBOMP_TASK_FINAL ? RING_TASK_FINAL : 0) |
 	       (word & LIBOMP_TASK_MERGEABLE ? RING_TASK_MERGEABLE : 0) |
 	       (word & LIBOMP_TASK_PRIORITY ? RING_TASK_PRIORITY : 0) |
-	       (word & LIBOMP_TASK_DETACHABLE ? RING_TASK_DETACH : 0);
+	       (word & LIBOMP_TASK_DETACHABLE ? RING_TASK_DETACH : 0) |
+	       (word & LIBOMP_TASK_ANY_THREAD ? RING_TASK_ANY_THREAD : 0);
 }
 
 /*
- * The dependence number `index` of a list of `count`, or those that are left
- * when `index` is the last that is recorded; 0 when it was the last. Global
- * like ring__emit(), and beside it: what all callers together have on the stack is limited.
+ * Reads dependence number `index` of a list of `count`. If `index` is the last that is recorded, this reads
+ * how many are left. Returns 0 after the last one. The function is global and no caller of ring__emit(),
+ * because the stack of all callers together is limited.
  */
 __noinline int libomp_depend(__u64 list, __u32 index, __u32 count, struct ring_record *record)
 {
@@ -73,7 +75,7 @@ __noinline int libomp_depend(__u64 list, __u32 index, __u32 count, struct ring_r
 	return 0;
 }
 
-/* One event per dependence; the thread's creation or wait was recorded before. */
+/* Records one event per dependence. The thread's creation or wait was recorded before. */
 __noinline int libomp_depends(__u64 id, __u64 frame, __u64 list, __s32 count)
 {
 	struct ring_record record = {.frame = frame};
@@ -88,7 +90,7 @@ __noinline int libomp_depends(__u64 id, __u64 frame, __u64 list, __s32 count)
 	return 0;
 }
 
-/* The compiler must not derive that the mask is not needed: the verifier does not. */
+/* The compiler must not find out that the mask is unnecessary: the verifier needs it. */
 static __always_inline struct libomp_taskloop *libomp_taskloop_at(struct libomp_thread *thread, __u32 i)
 {
 	asm volatile("" : "+r"(i));
@@ -102,7 +104,7 @@ static __noinline void libomp_keep_taskloop(struct pt_regs *ctx)
 
 	if (!thread)
 		return;
-	/* Those that have returned since lie below this one's frame. */
+	/* Taskloops that have returned by now are below the frame of this one. */
 	n = thread->taskloops;
 	for (i = 0; i < LIBOMP_TASKLOOPS; i++) {
 		if (n == 0 || n > LIBOMP_TASKLOOPS || libomp_taskloop_at(thread, n - 1)->frame > stack(ctx))
@@ -120,7 +122,7 @@ static __noinline void libomp_keep_taskloop(struct pt_regs *ctx)
 	thread->taskloops = n < LIBOMP_TASKLOOPS ? n + 1 : LIBOMP_TASKLOOPS + 1;
 }
 
-/* The bounds of a task that the innermost open taskloop has made; false when they are not known. */
+/* Reads the bounds of a task of the innermost open taskloop. False: they are not known. */
 static __noinline bool libomp_task_bounds(struct pt_regs *ctx, __u32 word, struct ring_record *record)
 {
 	struct libomp_thread *thread = libomp__thread();
@@ -144,7 +146,7 @@ static __noinline bool libomp_task_bounds(struct pt_regs *ctx, __u32 word, struc
 		}
 		record->key = user_word(task + (__s64)loop->lower_at, &record->flags);
 		record->extra = user_word(task + (__s64)loop->upper_at, &record->flags);
-		/* GCC's code has the bound after the last. */
+		/* GCC's code has an exclusive upper bound. */
 		if (word & LIBOMP_TASK_NATIVE)
 			record->extra += loop->down ? 1 : -1;
 		return true;
@@ -196,7 +198,8 @@ static __noinline void libomp_undeferred(struct pt_regs *ctx, __u64 cookie, stru
 	record->flags = flags;
 }
 
-/* Whether it has a taskgroup of its own does not say that the program wanted none: clang calls that itself.
+/*
+ * A taskloop without its own taskgroup may still have one in the program: clang calls the taskgroup itself.
  */
 static __noinline void libomp_taskloop(struct pt_regs *ctx, __u64 id, __u64 cookie,
 				       struct ring_record *record)
@@ -209,8 +212,8 @@ static __noinline void libomp_taskloop(struct pt_regs *ctx, __u64 id, __u64 cook
 	record->arg = libomp_task_arg(libomp_task_flags(arg(ctx, 2), cookie, &flags));
 	record->site = libomp__call_site(ctx, cookie, &record->extra, &flags);
 	record->flags = flags;
-	/* The taskgroup around its tasks is called by the runtime. */
-	if (thread && !libomp__inside(ctx, cookie, caller(ctx, 0, &flags))) {
+	/* The runtime calls the taskgroup around the tasks. */
+	if (thread && !libomp__called_inside(ctx, cookie, caller(ctx, 0, &flags))) {
 		thread->outer_frame = stack(ctx);
 		thread->outer_site = record->site;
 		thread->outer_source = 1;
@@ -243,9 +246,11 @@ static __noinline void libomp_region_begin(struct pt_regs *ctx, __u64 id, __u64 
 	}
 	record->site = libomp__call_site(ctx, cookie, &record->extra, &flags);
 	if (how == LIBOMP_REGION_SERIAL) {
-		/* A region of one thread calls this from within its own call, unless that is only a choice.
+		/*
+		 * A serialized region calls this function inside its own call, unless that call was only an
+		 * attempt.
 		 */
-		if (libomp__inside(ctx, cookie, direct) &&
+		if (libomp__called_inside(ctx, cookie, direct) &&
 		    (!thread || thread->outer_frame <= stack(ctx) ||
 		     direct - thread->outer_ip >= LIBOMP_COOKIE_SIZE_UNIT)) {
 			record->kind = RING_NONE;
@@ -259,6 +264,12 @@ static __noinline void libomp_region_begin(struct pt_regs *ctx, __u64 id, __u64 
 		return;
 	}
 	record->key = arg(ctx, 2);
+	if (how == LIBOMP_REGION_FORK && libomp__inside(ctx, cookie, record->key) &&
+	    libomp__called_inside(ctx, cookie, direct)) {
+		helper__begins(id, record->key);
+		record->kind = RING_NONE;
+		return;
+	}
 	if (thread && how == LIBOMP_REGION_TEAMS) {
 		record->arg = thread->teams_asked & RING_REGION_THREADS;
 		thread->teams_asked = 0;
@@ -271,7 +282,7 @@ static __noinline void libomp_region_begin(struct pt_regs *ctx, __u64 id, __u64 
 	record->flags = flags;
 }
 
-/* Also the end of member 0 and of its wait for the others. */
+/* Also ends member 0 and its wait for the other members. */
 static __noinline void libomp_region_end(struct pt_regs *ctx, __u64 id, __u64 cookie,
 					 struct ring_record *record)
 {
@@ -282,7 +293,7 @@ static __noinline void libomp_region_end(struct pt_regs *ctx, __u64 id, __u64 co
 
 	if (COOKIE_A(cookie) == LIBOMP_REGION_SERIAL) {
 		site = caller(ctx, 0, &flags);
-		if (libomp__inside(ctx, cookie, site)) {
+		if (libomp__called_inside(ctx, cookie, site)) {
 			thread = libomp__thread();
 			if (!thread || thread->outer_frame <= stack(ctx) ||
 			    site - thread->outer_ip >= LIBOMP_COOKIE_SIZE_UNIT) {
@@ -308,7 +319,7 @@ static __always_inline __u64 libomp_thread_of(struct pt_regs *ctx, __u64 cookie,
 	return user_word(threads + 8 * (__u64)number, flags);
 }
 
-static __noinline void libomp_member(struct pt_regs *ctx, __u64 cookie, struct ring_record *record)
+static __noinline void libomp_member(struct pt_regs *ctx, __u64 id, __u64 cookie, struct ring_record *record)
 {
 	struct libomp_thread *thread = libomp__thread();
 	__u32 flags = 0, number_at;
@@ -322,6 +333,10 @@ static __noinline void libomp_member(struct pt_regs *ctx, __u64 cookie, struct r
 			record->arg = thread->league_number;
 			thread->league = 0;
 			break;
+		}
+		if (helper__becomes(thread, id, record->site)) {
+			record->kind = RING_NONE;
+			return;
 		}
 		record->arg = (__u32)arg(ctx, 2);
 		of = libomp_thread_of(ctx, cookie, (__u32)arg(ctx, 1), &flags);
@@ -406,7 +421,8 @@ static __noinline void libomp_keep(struct pt_regs *ctx, __u64 cookie)
 		thread->team_number = (__u32)arg(ctx, 1);
 		break;
 	case LIBOMP_KEEP_THREADS:
-		thread->threads_asked = (__u32)arg(ctx, 2);
+		thread->threads_asked =
+			(__u32)(COOKIE_B(cookie) ? user_word(arg(ctx, 3), &flags) : arg(ctx, 2));
 		break;
 	case LIBOMP_KEEP_TEAMS:
 		thread->teams_asked = (__u32)arg(ctx, 2);
@@ -421,7 +437,7 @@ static __noinline void libomp_keep(struct pt_regs *ctx, __u64 cookie)
 	}
 }
 
-/* At the return of what asked for or found a cancellation: whether there is one. */
+/* At the return of a cancel or cancellation point: whether the construct is cancelled. */
 static __noinline void libomp_cancel(struct pt_regs *ctx, struct ring_record *record)
 {
 	struct libomp_thread *thread = libomp__thread();
@@ -451,6 +467,10 @@ static __noinline void libomp_cancel(struct pt_regs *ctx, struct ring_record *re
 static __always_inline void libomp__read(struct pt_regs *ctx, __u64 id, __u64 cookie,
 					 struct ring_record *record)
 {
+	if (helpers_known && helper__idles(record->kind)) {
+		record->kind = RING_NONE;
+		return;
+	}
 	switch (record->kind) {
 	case RING_NONE:
 		libomp_keep(ctx, cookie);
@@ -478,7 +498,7 @@ static __always_inline void libomp__read(struct pt_regs *ctx, __u64 id, __u64 co
 		libomp_region_end(ctx, id, cookie, record);
 		break;
 	case RING_MEMBER_BEGIN:
-		libomp_member(ctx, cookie, record);
+		libomp_member(ctx, id, cookie, record);
 		break;
 	case RING_WAIT_BEGIN:
 		libomp_wait_begin(ctx, id, cookie, record);

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What is read at libomp's entry points of loops, sections, singles and locks. */
+/* Reads libomp's entry points of loops, sections, singles and locks. */
 #ifndef GRAIND_LIBOMP_WORKSHARING_BPF_H
 #define GRAIND_LIBOMP_WORKSHARING_BPF_H
 
-#include "bpf/libomp_cookie.h"
+#include "bpf/abi/libomp_cookie.h"
 #include "bpf/worksharing.bpf.h"
 
-/* A wait for a lock shorter than this is not recorded; waits at ordered and doacross always are. */
+/* A shorter wait for a lock is not recorded. Waits at ordered and doacross always are. */
 const volatile __u64 libomp_lock_wait_ns = 1000;
 
 /* What a thread keeps from the entry of a function to its return. */
 struct libomp_call {
-	/* Of the loop entry that it is in: addresses of the bounds. */
+	/* For a loop entry: addresses of the bounds. */
 	__u64 lower_at, upper_at, stride_at;
 	__s64 step;
 	__u64 last;  /* the loop's last iteration */
-	__u64 entry; /* what must be read at the return: enum libomp_entry, 0 nothing */
-	/* Of the lock entry. */
+	__u64 entry; /* enum libomp_entry that is read at the return; 0: nothing is read */
+	/* For a lock entry: */
 	__u64 lock, lock_site, lock_ns, lock_frame;
 	__u32 chunked;	    /* the chunks of a static loop repeat at a stride */
 	__u32 lock_entered; /* the function that takes the lock was entered */
-	__u32 doacross;	    /* the next loop is one */
+	__u32 doacross;	    /* the next loop has cross-iteration dependences */
 	__u32 sections;	    /* in GOMP_sections_start or _next */
-	__u64 single_text;  /* of the single that it is entering */
+	__u64 single_text;  /* source string of the single that it is entering */
 };
 
 struct {
@@ -32,7 +32,10 @@ struct {
 	__type(value, struct libomp_call);
 } libomp_calls SEC(".maps");
 
-/* NULL only when there is no memory: then counted, and what depends on it is not recorded. */
+/*
+ * The thread's state. NULL: there is no memory for it, which is counted. Events that need it are not
+ * recorded.
+ */
 static __always_inline struct libomp_call *libomp_call(void)
 {
 	struct libomp_call *call = bpf_task_storage_get(&libomp_calls, bpf_get_current_task_btf(), 0,
@@ -43,7 +46,7 @@ static __always_inline struct libomp_call *libomp_call(void)
 	return call;
 }
 
-/* A number of the loop's type, from 8 bytes that may hold more. */
+/* A number of the loop's type, from 8 bytes of which the number may fill only a part. */
 static __always_inline __u64 libomp_number(__u64 v, __u32 type)
 {
 	if (type & LIBOMP_NUMBER_8_BYTES)
@@ -65,7 +68,7 @@ static __always_inline __u64 libomp_number_at(__u64 address, __u32 type, __u32 *
 	return libomp_number(v, type);
 }
 
-/* Both bounds; compilers put them side by side, so that one access reads them. */
+/* Reads both bounds. Compilers put them side by side, so one access reads both. */
 static __always_inline void libomp_bounds_at(__u64 lower_at, __u64 upper_at, __u32 type,
 					     struct ring_record *record, __u32 *flags)
 {
@@ -84,7 +87,7 @@ static __always_inline void libomp_bounds_at(__u64 lower_at, __u64 upper_at, __u
 	record->extra = libomp_number(low == lower_at ? second : words[0], type);
 }
 
-/* Step and chunk size have the loop's width and always a sign. */
+/* Step and chunk size have the loop's width and are always signed. */
 static __always_inline __u64 libomp_signed(__u64 v, __u32 type)
 {
 	return libomp_number(v, type & LIBOMP_NUMBER_8_BYTES);
@@ -108,7 +111,7 @@ static __always_inline __u32 libomp_ident(__u64 loc, __u64 *text, __u32 *flags)
 	       (ident.flags & 0x800 ? RING_LOOP_DISTRIBUTE : 0);
 }
 
-/* The begin in `record` goes out, its parameters take its place. */
+/* Records the begin in `record`, then puts the loop's parameters there. */
 static __noinline void libomp_loop_begun(__u64 id, struct ring_record *record, __u64 step, __u64 chunk,
 					 __u64 text)
 {
@@ -137,7 +140,7 @@ static __noinline void libomp_static_init(struct pt_regs *ctx, __u64 id, __u64 c
 	if (!call)
 		return;
 	if (entry == LIBOMP_TEAM_STATIC_INIT) {
-		/* no schedule: the teams' parts come in chunks */
+		/* There is no schedule: the teams' parts come in chunks. */
 		stride = 5;
 		lower_at = arg(ctx, 3);
 		upper_at = arg(ctx, 4);
@@ -192,8 +195,8 @@ static __noinline void libomp_dispatch_init(struct pt_regs *ctx, __u64 id, __u64
 }
 
 /*
- * GOMP_parallel_loop_*(fn, data, threads, lower, upper, step, chunk, flags), off bytes down the stack. Its
- * return address may have been replaced by then; the call site is that of the region.
+ * GOMP_parallel_loop_*(fn, data, threads, lower, upper, step, chunk, flags), `off` bytes down the stack.
+ * Its return address may have been replaced by then. The call site is that of the region.
  */
 static __noinline void libomp_gomp_parallel_loop(struct pt_regs *ctx, __u64 id, __u64 cookie,
 						 struct ring_record *record)
@@ -283,7 +286,10 @@ static __noinline void libomp_dispatched(struct pt_regs *ctx, __u64 cookie, stru
 	record->flags = flags;
 }
 
-/* A number of a section, or that there is none; until then its chunks are not those of a loop. */
+/*
+ * Reads the number of a section, or that none is left. Until then, the thread's chunks are not chunks of a
+ * loop.
+ */
 static __noinline void libomp_section(struct pt_regs *ctx, struct ring_record *record)
 {
 	struct libomp_call *call = libomp_call();
@@ -304,7 +310,7 @@ static __noinline void libomp_in_sections(struct ring_record *record)
 		record->flags |= RING_F_FAULT;
 }
 
-/* The call site of the outermost function is the program's. */
+/* The call site of the outermost function is that of the program. */
 static __noinline void libomp_lock_called(struct pt_regs *ctx, __u64 cookie, struct ring_record *record)
 {
 	struct libomp_call *call = libomp_call();
@@ -314,7 +320,10 @@ static __noinline void libomp_lock_called(struct pt_regs *ctx, __u64 cookie, str
 	record->kind = RING_NONE;
 	if (!call)
 		return;
-	/* An outer one that is left over, because a return was not seen, has been entered or is no caller. */
+	/*
+	 * The outer call's return was not seen, so its data is old; or the outer call has not called this
+	 * function.
+	 */
 	if (!call->lock_ns || call->lock_entered || call->lock_frame < stack(ctx)) {
 		call->lock_ns = bpf_ktime_get_ns();
 		call->lock_frame = stack(ctx);
@@ -338,6 +347,11 @@ static __noinline void libomp_lock_got(__u64 cookie, struct ring_record *record)
 	if (record->arg == RING_LOCK_ORDERED || record->arg == RING_LOCK_DOACROSS ||
 	    bpf_ktime_get_ns() - call->lock_ns >= libomp_lock_wait_ns) {
 		record->kind = RING_LOCK_WAIT;
+		/*
+		 * This is not the frame at the return: that is above the frames of other calls of the same
+		 * function.
+		 */
+		record->frame = call->lock_frame;
 		record->key = call->lock;
 		record->extra = call->lock_ns;
 		record->site = call->lock_site;
@@ -365,7 +379,7 @@ static __noinline void libomp_single(struct pt_regs *ctx, __u64 cookie, struct r
 	}
 }
 
-/* The end of a loop or sections, in `record`; of a cancelled one it may be a barrier. */
+/* Puts the end of a loop or sections into `record`. The end of a cancelled loop may be a barrier. */
 static __noinline void libomp_construct_end(struct pt_regs *ctx, __u64 id, __u64 cookie,
 					    struct ring_record *record)
 {

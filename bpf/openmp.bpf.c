@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The uprobe programs: one per runtime, for all of its points, and one for the
- * program's own functions; the attach cookie says what the point stands for and where its operands are
- * (cookie.h). The scheduler's tracepoints (sched.bpf.h) and samples (sample.bpf.h, access.bpf.h) write into
- * the same rings.
+ * The uprobe programs. Each runtime has one for all of its points, and the program's own functions have
+ * one. The attach cookie says what the point stands for and where its operands are (cookie.h). The
+ * scheduler's tracepoints (sched.bpf.h) and samples (sample.bpf.h, access.bpf.h) write into the same rings.
  */
 #include "bpf/access.bpf.h"
+#include "bpf/gate_programs.bpf.h"
 #include "bpf/libgomp.bpf.h"
 #include "bpf/libomp.bpf.h"
+#include "bpf/loops.bpf.h"
 #include "bpf/sample.bpf.h"
 #include "bpf/sched.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /*
- * The readers fill `record`, which is then recorded; they may record further
- * events before it, and RING_NONE drops it.
+ * Readers fill in `record`, which is recorded after they return. They may record other events before it.
+ * RING_NONE drops it.
  */
 
 static __always_inline bool is_wanted(__u32 tgid)
@@ -27,8 +28,8 @@ static __always_inline bool is_wanted(__u32 tgid)
 	return !is_refused(tgid);
 }
 
-/* Whether this hit is recorded; fills what every event has. */
-static __always_inline bool hit(struct pt_regs *ctx, __u64 *id, __u64 *cookie, struct ring_record *record)
+/* Whether hits are recorded here and now. */
+static __always_inline bool is_recorded(__u64 *id)
 {
 	if (!*(volatile __u32 *)&enabled) {
 		ring__pass();
@@ -39,6 +40,14 @@ static __always_inline bool hit(struct pt_regs *ctx, __u64 *id, __u64 *cookie, s
 		ring__pass();
 		return false;
 	}
+	return true;
+}
+
+/* Whether this hit is recorded; fills what every event has. */
+static __always_inline bool hit(struct pt_regs *ctx, __u64 *id, __u64 *cookie, struct ring_record *record)
+{
+	if (!is_recorded(id))
+		return false;
 	*cookie = bpf_get_attach_cookie(ctx);
 	if (COOKIE_WHEN(*cookie) && will_jump(ctx, *cookie) != (COOKIE_WHEN(*cookie) == COOKIE_IF_TAKEN)) {
 		ring__pass();
@@ -81,7 +90,7 @@ int libomp_probe(struct pt_regs *ctx)
 	return 0;
 }
 
-/* It is another program now, of which somebody may want to know. */
+/* The process has executed another program, which may have to be recorded. */
 SEC("tp_btf/sched_process_exec")
 int process_exec(void *ctx)
 {
@@ -105,6 +114,24 @@ int bodies_probe(struct pt_regs *ctx)
 		bodies__enter(ctx, id, cookie, &record);
 	else
 		bodies__leave(ctx, id, &record);
+	if (record.kind != RING_NONE)
+		ring__emit(id, &record);
+	else
+		ring__pass();
+	return 0;
+}
+
+/* Static loops in the program's own code. */
+SEC("uprobe")
+int loops_probe(struct pt_regs *ctx)
+{
+	struct ring_record record = {};
+	__u64 id;
+
+	if (!is_recorded(&id))
+		return 0;
+	record.frame = stack(ctx);
+	loops__read(ctx, id, bpf_get_attach_cookie(ctx), &record);
 	if (record.kind != RING_NONE)
 		ring__emit(id, &record);
 	else

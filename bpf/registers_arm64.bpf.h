@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* aarch64: what registers.bpf.h says of it. Registers have the numbers that they have in cookies. */
+/* The part of registers.bpf.h for aarch64. Registers have the same numbers as in cookies. */
 #ifndef GRAIND_REGISTERS_ARM64_BPF_H
 #define GRAIND_REGISTERS_ARM64_BPF_H
 
 #include "bpf/ring.bpf.h"
-#include "bpf/cookie.h"
+#include "bpf/abi/cookie.h"
 
 #define ARGUMENT_REGISTERS 8
+#define FRAME_REGISTER 29
 
-/* Addresses of user space; above them may be a signature (pointer authentication). */
+/* Addresses of user space. The bits above them may be a signature (pointer authentication). */
 #define ADDRESS_MASK ((1ull << 48) - 1)
 
 /* One load per case: the verifier refuses a computed offset into the context. */
@@ -116,13 +117,18 @@ static __always_inline __u64 frame_pointer(struct pt_regs *ctx)
 	return ctx->regs[29];
 }
 
-/* As if calls put the return address on the stack: a callee's frame always lies below its caller's. */
+/*
+ * Acts as if calls pushed the return address on the stack, so a callee's frame is always below its
+ * caller's.
+ */
 static __always_inline __u64 stack(struct pt_regs *ctx)
 {
 	return ctx->sp - 8;
 }
 
-/* As it was when the thread last got a CPU: 0 for a first thread that never had to wait for one. */
+/*
+ * The value when the thread last got a CPU; 0 for a process' first thread if it has never waited for a CPU.
+ */
 static __always_inline __u64 thread_pointer(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -135,10 +141,16 @@ static __always_inline __u64 frame_caller(struct pt_regs *ctx, __u32 *flags)
 	return user_word(ctx->regs[29] + 8, flags) & ADDRESS_MASK;
 }
 
-/* Where the stack pointer has moved, the function has saved its return address behind its frame pointer. */
+/* If the stack pointer has moved, the function has saved its return address behind its frame pointer. */
 static __always_inline __u64 caller(struct pt_regs *ctx, int depth, __u32 *flags)
 {
 	return depth ? frame_caller(ctx, flags) : ctx->regs[30] & ADDRESS_MASK;
+}
+
+/* Whether the 8 bytes of code end with a call of a function by its distance. */
+static __always_inline bool calls_by_name(__u64 code)
+{
+	return (code >> 32 & 0xfc000000) == 0x94000000;
 }
 
 #define SYS_SCHED_YIELD 124

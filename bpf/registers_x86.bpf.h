@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* x86-64: what registers.bpf.h says of it. */
+/* The part of registers.bpf.h for x86-64. */
 #ifndef GRAIND_REGISTERS_X86_BPF_H
 #define GRAIND_REGISTERS_X86_BPF_H
 
 #include "bpf/ring.bpf.h"
-#include "bpf/cookie.h"
+#include "bpf/abi/cookie.h"
 
 #define ARGUMENT_REGISTERS 6
+#define FRAME_REGISTER COOKIE_RBP
 
 /* x86 condition codes, evaluated on the flags that the jump will see. */
 static __always_inline bool will_jump(struct pt_regs *ctx, __u64 cookie)
@@ -130,6 +131,14 @@ static __always_inline __u64 caller(struct pt_regs *ctx, int depth, __u32 *flags
 static __always_inline __u64 frame_caller(struct pt_regs *ctx, __u32 *flags)
 {
 	return user_word(ctx->bp + 8, flags);
+}
+
+/* Whether the 8 bytes of code end with a call of a function that is not farther away than 16 MiB. */
+static __always_inline bool calls_by_name(__u64 code)
+{
+	__s32 distance = (__s32)(code >> 32);
+
+	return (code >> 24 & 0xff) == 0xe8 && distance < 1 << 24 && distance > -(1 << 24);
 }
 
 #define SYS_SCHED_YIELD 24

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The producer's end of the rings of ring_abi.h. */
+/* Writes the rings of ring_abi.h. */
 #ifndef GRAIND_RING_BPF_H
 #define GRAIND_RING_BPF_H
 
 #include "bpf/vmlinux.h"
 #include "bpf/counters.bpf.h"
+#include "bpf/gate.bpf.h"
 #include "bpf/ids.bpf.h"
-#include "bpf/ring_abi.h"
+#include "bpf/abi/ring_abi.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 
-/* Sizes are set before loading: CPUs, and CPUs << slots_shift. */
+/* Sizes are set before loading: number of CPUs, and CPUs << slots_shift. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -28,7 +29,7 @@ struct {
 	__type(value, struct ring_event);
 } ring_slots SEC(".maps");
 
-/* The rings of each NUMA node, in its memory; made only where there are several. */
+/* The rings of each NUMA node, in the node's memory. The map is used only if there are several nodes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
@@ -37,9 +38,11 @@ struct {
 } node_slots SEC(".maps");
 
 struct thread_state {
-	__u32 lost;	/* events not yet reported by a RING_LOST */
-	__u32 off;	/* its latest RING_OFF_CPU has no RING_ON_CPU yet */
-	__u64 woken_ns; /* since when it waits for a CPU after it was blocked */
+	__u32 lost;	  /* events not yet reported by a RING_LOST */
+	__u32 lost_flags; /* RING_F_IN_PROGRAM: at least one of them had that flag */
+	__u32 off;	  /* its latest RING_OFF_CPU has no RING_ON_CPU yet */
+	__u32 gated;	  /* the gate calls this capture's programs at the thread's switches */
+	__u64 woken_ns;	  /* since when it waits for a CPU after it was blocked; 0: it does not wait */
 	struct thread_counts counts;
 };
 
@@ -55,33 +58,33 @@ const volatile __u32 slots_shift = 16;
 /* Entries of node_slots; 0: all rings are in ring_slots. */
 const volatile __u32 ring_nodes = 0;
 
-/* Threads that give events get a thread_state: what else happens to them is followed too. */
+/* Threads with events get a thread_state, so that their scheduling is recorded, too. */
 const volatile __u32 follow_threads = 0;
 
 /*
- * All threads of the thread groups in `targets` are followed, from the first
- * time that they leave a CPU: processes that record by themselves.
+ * All threads of the thread groups in `targets` are followed from their first switch on. This is for
+ * processes that libgrainshim records.
  */
 const volatile __u32 follow_targets = 0;
 
-/* Of the events of threads that were in a region already when the capture began, every so many'th looks. */
+/* For a thread that was in a region when the capture began: one of this many events checks for its state. */
 #define FOLLOW_EVERY 16
 
-/* The one switch: attaching many probes is not atomic, turning this is. */
+/* The switch for recording. Attaching many probes is not atomic, but setting this is. */
 __u32 enabled = 0;
 
-/* Samples go on without it. */
+/* Samples are taken even if `enabled` is not set. */
 __u32 sampled = 0;
 
-/* Set once anything was lost, so that the usual event does not look. */
+/* Set once anything was lost, so that the usual event need not check. */
 __u32 any_lost = 0;
 
 /* Thread group to record; 0 = all. */
 const volatile __u32 target_tgid = 0;
 
 /*
- * Whether only the thread groups in `targets` are recorded: where the kernel's
- * links cannot tell processes apart and there may be several.
+ * Whether only the thread groups in `targets` are recorded. This is needed if the kernel's links cannot
+ * tell processes apart and there may be several.
  */
 const volatile __u32 filtered = 0;
 
@@ -92,10 +95,7 @@ struct {
 	__type(value, __u8);
 } targets SEC(".maps");
 
-/*
- * Of a capture of every process: thread groups of which nobody wants to know anything, so that
- * their hits end here.
- */
+/* For a capture of every process: some thread groups are refused, and their hits end here. */
 const volatile __u32 refusing = 0;
 
 struct {
@@ -110,7 +110,7 @@ static __always_inline bool is_refused(__u32 tgid)
 	return refusing && bpf_map_lookup_elem(&refused, &tgid);
 }
 
-/* What was lost of each thread group. The daemon takes out those that it has no more use for. */
+/* The losses of each thread group. graind removes entries that it does not need any more. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -120,7 +120,7 @@ struct {
 
 static const struct ring_losses no_losses;
 
-/* `id` as that of ids__current(). Global like ring__emit(). */
+/* `id` is as of ids__current(). The function is global for the same reason as ring__emit(). */
 __noinline int ring__lose(__u64 id, __u32 cause)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), tgid = id >> 32;
@@ -141,7 +141,7 @@ __noinline int ring__lose(__u64 id, __u32 cause)
 	return 0;
 }
 
-/* What one event says besides when and where. */
+/* The content of one event besides its time and thread. */
 struct ring_record {
 	__u64 frame, key, site, extra;
 	__u32 arg, kind, flags;
@@ -189,13 +189,15 @@ static __always_inline bool ring__put(struct ring_ctl *ctl, __u32 cpu, __u64 id,
 	return true;
 }
 
-static __noinline void ring__count_lost(__u64 id, struct thread_state *state)
+static __noinline void ring__count_lost(__u64 id, struct thread_state *state, __u32 flags)
 {
 	ring__lose(id, RING_LOSS_FULL);
-	if (state)
+	if (state) {
 		state->lost++;
-	else
+		state->lost_flags |= flags & RING_F_IN_PROGRAM;
+	} else {
 		ring__lose(id, RING_LOSS_STORAGE);
+	}
 	any_lost = 1;
 }
 
@@ -205,9 +207,9 @@ static __noinline void ring__report_lost(struct ring_ctl *ctl, __u32 cpu, __u64 
 {
 	if (!ctl || !state || !state->lost)
 		return;
-	struct ring_record record = {.kind = RING_LOST, .arg = state->lost};
+	struct ring_record record = {.kind = RING_LOST, .arg = state->lost, .flags = state->lost_flags};
 	if (ring__put(ctl, cpu, id, &record))
-		state->lost = 0;
+		state->lost = state->lost_flags = 0;
 }
 
 /* An event of a thread whose state is known. */
@@ -222,10 +224,10 @@ static __always_inline void ring__emit_of(struct thread_state *state, __u64 id,
 	if (any_lost)
 		ring__report_lost(ctl, cpu, id, state);
 	if (!ring__put(ctl, cpu, id, record))
-		ring__count_lost(id, state);
+		ring__count_lost(id, state, record->flags);
 }
 
-/* A hit that leaves no event. */
+/* Counts a hit without an event. */
 static __noinline void ring__pass(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -235,16 +237,46 @@ static __noinline void ring__pass(void)
 		__sync_fetch_and_add(&ctl->passed, 1);
 }
 
-/* The state of the thread that runs; made for it when it has none and `make`. */
+/* This capture's number in the gate; 0: the kernel calls its programs directly. */
+const volatile __u32 gate_number = 0;
+
+/* Makes the gate call the capture's programs at switches of the current thread. */
+static __noinline int gate__follow(struct thread_state *state)
+{
+	struct gate_followers *followers;
+
+	if (!state)
+		return 0;
+	followers = bpf_task_storage_get(&gate_followed, bpf_get_current_task_btf(), 0,
+					 BPF_LOCAL_STORAGE_GET_F_CREATE);
+	for (int i = 0; followers && i < GATE_EACH; i++) {
+		__u32 number = followers->number[i], slot = GATE_SLOT(number),
+		      *present = bpf_map_lookup_elem(&gate_numbers, &slot);
+
+		/* The slot is free, or its capture has ended. */
+		if ((!number || !present || *present != number) &&
+		    __sync_val_compare_and_swap(&followers->number[i], number, gate_number) == number) {
+			state->gated = 1;
+			return 0;
+		}
+	}
+	return 0;
+}
+
+/* The state of the current thread. If it has none and `make` is set, a state is made. */
 static __always_inline struct thread_state *thread_state(bool make)
 {
-	return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0,
-				    make ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
+	struct thread_state *state = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0,
+							  make ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
+
+	if (make && gate_number && state && !state->gated)
+		gate__follow(state);
+	return state;
 }
 
 /*
- * Looking for the state costs a tenth of an event: done at the events with
- * which a thread's part in a region begins, and now and then at others.
+ * A lookup of the state costs a tenth of an event. So it is done at events that begin a thread's part in a
+ * region, and now and then at others.
  */
 static __always_inline bool begins_part(const struct ring_ctl *ctl, const struct ring_record *record)
 {
@@ -253,9 +285,9 @@ static __always_inline bool begins_part(const struct ring_ctl *ctl, const struct
 }
 
 /*
- * Brings the thread's counters up to now: the bits of counters__sum, or -1 if
- * there is nothing to record. Counting and recording are functions beside, not
- * within each other: what all callers together have on the stack is limited.
+ * Updates the thread's counters. Returns the bits of counters__sum(), or -1 if there is nothing to record.
+ * Counting and recording are called one after the other, not within each other, because the stack of all
+ * callers together is limited.
  */
 static __noinline int ring__count(struct thread_state *state)
 {
@@ -274,7 +306,7 @@ static __noinline int ring__count(struct thread_state *state)
 	return counters__begin(counts) ? 0 : -1;
 }
 
-/* What the thread's counters read, for the event of that kind that comes next. */
+/* Records the thread's counter values for its next event, which has this kind. */
 static __noinline void ring__put_counters(const struct thread_state *state, __u64 id, __u32 kind, __u32 blind)
 {
 	struct ring_record record = {.kind = RING_COUNTERS};
@@ -293,9 +325,9 @@ static __noinline void ring__put_counters(const struct thread_state *state, __u6
 }
 
 /*
- * `id` is what ids__current() returned. A global function, as all that is
- * called from many places: the verifier checks it once and not at every call,
- * which is a large part of what attaching costs. Such functions return a number.
+ * `id` is what ids__current() returned. All functions that are called from many places are global: the
+ * verifier checks them once and not at every call, which is a large part of the cost of attaching. Such
+ * functions return a number.
  */
 __noinline int ring__emit(__u64 id, const struct ring_record *record)
 {
@@ -304,7 +336,7 @@ __noinline int ring__emit(__u64 id, const struct ring_record *record)
 
 	if (!ctl || !record)
 		return 0;
-	if (record->flags)
+	if (record->flags & RING_F_FAULT)
 		__sync_fetch_and_add(&ctl->loss[RING_LOSS_FAULT], 1);
 	if (follow_threads && begins_part(ctl, record))
 		thread_state(true);
@@ -318,7 +350,7 @@ __noinline int ring__emit(__u64 id, const struct ring_record *record)
 			ring__put_counters(state, id, record->kind, (__u32)blind);
 	}
 	if (!ring__put(ctl, cpu, id, record))
-		ring__count_lost(id, thread_state(true));
+		ring__count_lost(id, thread_state(true), record->flags);
 	return 0;
 }
 

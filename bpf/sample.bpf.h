@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Where recorded threads are, asked a set number of times a second: a perf
- * event on each CPU. The stack is that of frame pointers; in the kernel its
- * innermost address is the kernel's, those of the program follow.
+ * Samples of recorded threads at a fixed frequency, by a perf event on each CPU or of each thread. The
+ * stack is walked by frame pointers. If the thread is in the kernel, the innermost address is the kernel's,
+ * and the program's addresses follow.
  */
 #ifndef GRAIND_SAMPLE_BPF_H
 #define GRAIND_SAMPLE_BPF_H
@@ -11,6 +11,7 @@
 
 struct sample_stack {
 	__u64 address[RING_STACK_MAX + RING_STACK_EACH];
+	__u32 turn; /* samples since one was taken */
 };
 
 struct {
@@ -20,8 +21,40 @@ struct {
 	__type(value, struct sample_stack);
 } sample_stacks SEC(".maps");
 
-/* Only threads that give events, where the capture is of every process. */
+/* For a capture of every process: only threads with events are sampled. */
 const volatile __u32 sample_followed = 0;
+
+/* One of this many interrupts on a CPU becomes a sample; 0: every interrupt does. */
+__u32 sample_every = 0;
+
+/*
+ * Threads that were found while events were being opened for others. Such a thread may also have inherited
+ * its creator's event, and so have two. Its own event has a cookie, inherited ones have none. Its own event
+ * comes later, because an inherited event is as old as the thread. The key is the thread, the value has a
+ * bit for each kind of event that it was given.
+ */
+enum { TWOFOLD_SAMPLE = 1, TWOFOLD_ACCESS = 2 };
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, __u8);
+} twofold SEC(".maps");
+__u32 any_twofold = 0;
+
+/* Whether this event is a thread's second one of that kind. */
+static __always_inline bool sample__is_second(struct bpf_perf_event_data *ctx, __u64 id, __u8 kind)
+{
+	__u32 tid = id;
+	__u8 *handed = *(volatile __u32 *)&any_twofold ? bpf_map_lookup_elem(&twofold, &tid) : NULL;
+
+	if (!handed)
+		return false;
+	if (bpf_get_attach_cookie(ctx))
+		return *handed & kind;
+	*handed |= kind;
+	return false;
+}
 
 static __always_inline bool sample__wanted(__u64 id)
 {
@@ -36,7 +69,7 @@ static __always_inline bool sample__wanted(__u64 id)
 	return bpf_map_lookup_elem(&targets, &tgid) != NULL;
 }
 
-/* Fills the stack; the number of addresses in it. */
+/* Fills in the stack; returns the number of addresses. */
 static __always_inline __u32 sample__walk(struct bpf_perf_event_data *ctx, struct sample_stack *stack)
 {
 	__u64 ip = SAMPLED_AT(ctx->regs);
@@ -50,7 +83,7 @@ static __always_inline __u32 sample__walk(struct bpf_perf_event_data *ctx, struc
 		       : bpf_get_stack(ctx, &stack->address[0], RING_STACK_MAX * sizeof(__u64),
 				       BPF_F_USER_STACK);
 	depth = bytes < 0 ? 1 : (__u32)bytes / sizeof(__u64) + kernel;
-	/* Where a thread began it returns to nowhere. */
+	/* The outermost frame of a thread has the return address 0. */
 	if (depth > 1 && depth <= RING_STACK_MAX && !stack->address[depth - 1])
 		depth--;
 	return depth;
@@ -64,8 +97,13 @@ int sample(struct bpf_perf_event_data *ctx)
 	struct ring_ctl *ctl = bpf_map_lookup_elem(&ring_ctl, &cpu);
 	struct sample_stack *stack = bpf_map_lookup_elem(&sample_stacks, &zero);
 
-	if (!ctl || !stack || !sample__wanted(id))
+	if (!ctl || !stack)
 		return 0;
+	__sync_fetch_and_add(&ctl->asked, 1);
+	if (!sample__wanted(id) || sample__is_second(ctx, id, TWOFOLD_SAMPLE) ||
+	    ++stack->turn < *(volatile __u32 *)&sample_every)
+		return 0;
+	stack->turn = 0;
 	depth = sample__walk(ctx, stack);
 	for (__u32 i = 0; i < RING_STACK_MAX && i < depth; i += RING_STACK_EACH) {
 		struct ring_record record = {

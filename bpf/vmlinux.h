@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The few kernel types that the BPF programs use, written out by hand: field
- * names are what matters, libbpf relocates the offsets to the running kernel
- * (CO-RE). Works on any kernel with BTF, whichever kernel builds it.
+ * The few kernel types that the BPF programs use, written by hand. Only the field names matter: libbpf
+ * relocates the offsets to the running kernel (CO-RE). So it works on any kernel with BTF, whichever kernel
+ * builds it.
  */
 #ifndef __VMLINUX_H__
 #define __VMLINUX_H__
@@ -26,6 +26,7 @@ enum { false = 0, true = 1 };
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PROG_ARRAY = 3,
 	BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_LRU_HASH = 9,
@@ -50,7 +51,7 @@ struct bpf_perf_event_value {
 };
 
 #if defined(__TARGET_ARCH_arm64)
-/* The context of a uprobe program; its layout is kernel ABI: struct user_pt_regs. */
+/* The context of a uprobe program. Its layout is kernel ABI: struct user_pt_regs. */
 struct pt_regs {
 	__u64 regs[31];
 	__u64 sp;
@@ -63,7 +64,7 @@ struct pt_regs {
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 #if !defined(__TARGET_ARCH_arm64)
-/* x86-64. The context of a uprobe program; its layout is kernel ABI. */
+/* x86-64: the context of a uprobe program. Its layout is kernel ABI. */
 struct pt_regs {
 	unsigned long r15;
 	unsigned long r14;
@@ -97,7 +98,7 @@ struct bpf_perf_event_data {
 };
 
 #if defined(__TARGET_ARCH_arm64)
-struct pt_regs___kernel { /* as the kernel has it, with more than the context */
+struct pt_regs___kernel { /* the kernel's own type, which has more than the context */
 	int syscallno;
 };
 struct thread_struct {

@@ -1,29 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What is read at libgomp's entry points of loops, sections, single copyprivate
- * and locks.
+ * Reads libgomp's entry points of loops, sections, single copyprivate and locks.
  *
- * The runtime calls its own entry points (GOMP_loop_start calls
- * GOMP_loop_runtime_next) and all of them share the functions that take the
- * next chunk, which are probed instead of the entry points that cannot be
- * probed cheaply. A thread therefore keeps the outermost call that it is in;
- * hits in functions called by that one are told by the stack pointer and
- * dropped, or completed by what is kept.
+ * The runtime calls its own entry points (GOMP_loop_start calls GOMP_loop_runtime_next). All of them share
+ * the functions that take the next chunk. Probes are at these functions if the entry points cannot be
+ * probed cheaply. So a thread keeps the outermost call that it is in. The stack pointer shows whether a hit
+ * is in a function that this call has called. Such a hit is dropped, or completed with the kept data.
  */
 #ifndef GRAIND_WORKSHARING_BPF_H
 #define GRAIND_WORKSHARING_BPF_H
 
 #include "bpf/registers.bpf.h"
-#include "bpf/runtime_codes.h"
+#include "bpf/abi/runtime_codes.h"
 
 enum libgomp_call_kind {
-	CALL_OWN_RETURN = 1, /* the call's own return says what it got */
-	CALL_LOOP = 2,	     /* the function that takes a chunk says it */
-	CALL_SECTIONS = 3,   /* the same, and it is the number of a section */
+	CALL_OWN_RETURN = 1, /* the return of the call itself shows what it got */
+	CALL_LOOP = 2,	     /* the function that takes a chunk shows it */
+	CALL_SECTIONS = 3,   /* the function that takes a section shows its number */
 };
 
 struct libgomp_call {
-	__u64 frame;		  /* stack pointer at the entry of the call; 0: in none */
+	__u64 frame;		  /* stack pointer at the entry of the call; 0: it is in none */
 	__u64 lower_at, upper_at; /* where the runtime will store the chunk's bounds */
 	__u64 what;		  /* enum libgomp_call_kind */
 	__u64 lock_frame, lock_key, lock_site, lock_ns;
@@ -37,10 +34,13 @@ struct {
 	__type(value, struct libgomp_call);
 } libgomp_calls SEC(".maps");
 
-/* More than any of these functions has on the stack below its return address. */
+/* An upper bound of the stack that these functions use below their return address. */
 #define CALL_FRAME_MAX 1024
 
-/* NULL only when there is no memory: then counted, and what depends on it is not recorded. */
+/*
+ * The thread's kept call. NULL: there is no memory for it, which is counted. Events that need it are not
+ * recorded.
+ */
 static __always_inline struct libgomp_call *libgomp_call(void)
 {
 	struct libgomp_call *call = bpf_task_storage_get(&libgomp_calls, bpf_get_current_task_btf(), 0,
@@ -51,7 +51,7 @@ static __always_inline struct libgomp_call *libgomp_call(void)
 	return call;
 }
 
-/* Whether a function entered with this stack pointer is, or was called by, the kept call. */
+/* Whether a function that was entered with this stack pointer is the kept call, or was called by it. */
 static __always_inline bool inside_call(const struct libgomp_call *call, __u64 frame)
 {
 	return call->frame && call->frame - frame < CALL_FRAME_MAX;
@@ -63,7 +63,7 @@ static __noinline __u64 argument_at(struct pt_regs *ctx, __u64 frame, __u32 n, _
 	return flags ? argument_of(ctx, frame, n, flags) : 0;
 }
 
-/* `record` goes out, what the loop is made of takes its place. */
+/* Records `record`, then puts the loop's parameters into it. */
 static __always_inline void loop_params(__u64 id, struct ring_record *record, __u64 step, __u64 chunk)
 {
 	ring__emit(id, record);
@@ -84,9 +84,9 @@ static __noinline void task_reduction(__u64 id, const struct ring_record *record
 }
 
 /*
- * At a GOMP_loop_*_start: records LOOP_BEGIN and leaves LOOP_PARAMS in
- * `record`. cookie: a the layout of its arguments, b the words by which rsp
- * has moved, off the bits of enum ring_loop that its name says.
+ * At a GOMP_loop_*_start: records LOOP_BEGIN and leaves LOOP_PARAMS in `record`. In the cookie, `a` is the
+ * layout of the arguments, `b` the number of words by which rsp has moved, `off` the bits of enum ring_loop
+ * that follow from the function's name.
  */
 static __noinline void worksharing__loop_begin(struct pt_regs *ctx, __u64 id, __u64 cookie,
 					       struct ring_record *record)
@@ -123,7 +123,7 @@ static __noinline void worksharing__loop_begin(struct pt_regs *ctx, __u64 id, __
 	record->flags = flags;
 	if (layout & COOKIE_LOOP_SCHED && argument_at(ctx, frame, n + 2, &flags))
 		task_reduction(id, record);
-	if (!lower_at) /* only prepares reductions for a loop that the compiler divides itself */
+	if (!lower_at) /* the call only prepares reductions for a loop that the compiler divides itself */
 		return;
 	if (call) {
 		call->frame = frame;
@@ -136,9 +136,9 @@ static __noinline void worksharing__loop_begin(struct pt_regs *ctx, __u64 id, __
 }
 
 /*
- * After a region of a combined construct was put into `record`: records it
- * and leaves the last event that describes its loop or sections. `layout` is
- * plan_worksharing__region_layout's; the registers are those of the entry.
+ * Called after a region of a combined construct was put into `record`. Records the region, and leaves the
+ * last event that describes its loop or sections. `layout` is that of plan_worksharing__region_layout. The
+ * registers are those of the entry.
  */
 static __noinline void worksharing__of_region(struct pt_regs *ctx, __u64 id, __u32 layout,
 					      struct ring_record *record)
@@ -166,8 +166,10 @@ static __noinline void worksharing__of_region(struct pt_regs *ctx, __u64 id, __u
 	record->flags = flags;
 }
 
-/* The next chunk or section is asked for: by a call that is kept to its end, or in the function that takes
- * it. */
+/*
+ * The thread asks for the next chunk or section, in a call that is kept until its end, or in the function
+ * that takes the chunk.
+ */
 static __always_inline void asks(struct pt_regs *ctx, __u64 cookie, struct ring_record *record)
 {
 	__u64 frame = stack(ctx) + 8 * COOKIE_B(cookie);
@@ -209,7 +211,7 @@ static __always_inline void read_bounds(const struct libgomp_call *call, struct 
 	record->extra = low == call->lower_at ? words[1] : words[0];
 }
 
-/* Return of a call that asked, or of the function that takes. */
+/* The return of a call that asked, or of the function that takes the chunk. */
 static __always_inline void got(struct pt_regs *ctx, __u64 cookie, struct ring_record *record)
 {
 	bool taken = COOKIE_B(cookie) ? !(__u32)result(ctx) : result(ctx) & 0xff;
@@ -260,7 +262,7 @@ static __always_inline void sections_begin(struct pt_regs *ctx, __u64 id, __u64 
 		task_reduction(id, record);
 }
 
-/* GOMP_loop_end and the like: also the end of a loop that was cancelled, and the wait at its end. */
+/* GOMP_loop_end and similar functions. Also records the end of a cancelled loop, and the wait at the end. */
 static __always_inline void construct_end(struct pt_regs *ctx, __u64 id, __u64 cookie,
 					  struct ring_record *record)
 {
@@ -273,9 +275,9 @@ static __always_inline void construct_end(struct pt_regs *ctx, __u64 id, __u64 c
 }
 
 /*
- * single copyprivate: those that lost wait in GOMP_single_copy_start, the one
- * that won in GOMP_single_copy_end. Each waits once, at the same barrier. The
- * call site is kept from the entry: a return probe hides the return address.
+ * single copyprivate. The threads that lost wait in GOMP_single_copy_start, the thread that won waits in
+ * GOMP_single_copy_end. Each waits once, at the same barrier. The call site is kept from the entry, because
+ * a return probe hides the return address.
  */
 static __always_inline void single_copy(struct pt_regs *ctx, __u64 id, __u64 cookie,
 					struct ring_record *record)
@@ -319,7 +321,7 @@ static __always_inline void single_copy(struct pt_regs *ctx, __u64 id, __u64 coo
 	}
 }
 
-/* One event when the lock was got, with the time at which the wait began. */
+/* Records one event when the lock is acquired, with the time at which the wait began. */
 static __always_inline void lock_wait(struct pt_regs *ctx, __u64 cookie, struct ring_record *record)
 {
 	__u32 moment = (__u32)COOKIE_OFF(cookie);

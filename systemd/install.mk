@@ -10,7 +10,8 @@ UNITS := lib/systemd/system
 
 # MODE:SOURCE:TARGET below PREFIX
 PROGRAMS := 755:$(B)/graind:bin/graind 755:$(B)/grainctl:bin/grainctl \
-	755:$(B)/graind-render:lib/graind/graind-render 644:$(B)/libgrainshim.so:lib/graind/libgrainshim.so
+	755:$(B)/graind-render:lib/graind/graind-render 755:$(B)/grainctl-full:lib/graind/grainctl-full \
+	644:$(B)/libgrainshim.so:lib/graind/libgrainshim.so
 SETTINGS := 644:systemd/perf-uprobes.conf:share/graind/perf-uprobes.conf
 # A package has those from its own tools.
 ifneq ($(UNITS_BY),debhelper)
@@ -40,11 +41,13 @@ install: all $(B)/systemd/graind.service
 		install -D -m $$1 $$2 $(DESTDIR)$(PREFIX)/$$3 || exit 1; done
 	$(Q)[ -e $(DESTDIR)$(SYSCONFDIR)/graind/graind.conf ] || \
 		install -D -m 644 systemd/graind.conf $(DESTDIR)$(SYSCONFDIR)/graind/graind.conf
-	@[ -n '$(DESTDIR)' ] || echo "Installed. To start it: systemd-sysusers && systemd-tmpfiles --create && systemctl daemon-reload && systemctl enable --now graind"
+	@[ -n '$(DESTDIR)' ] || echo "Installed. To start it: systemd-sysusers && systemd-tmpfiles --create &&" \
+		"systemctl daemon-reload && systemctl enable --now graind"
 
 uninstall:
 	$(Q)for file in $(INSTALLED); do rm -f $(DESTDIR)$(PREFIX)/$${file##*:}; done
-	$(Q)rmdir $(DESTDIR)$(PREFIX)/lib/graind $(addprefix $(DESTDIR)$(PREFIX)/share/graind,/prometheus /grafana '') 2>/dev/null || true
+	$(Q)rmdir $(DESTDIR)$(PREFIX)/lib/graind \
+		$(addprefix $(DESTDIR)$(PREFIX)/share/graind,/prometheus /grafana '') 2>/dev/null || true
 
 # debhelper works on a copy that holds nothing but its own files; what is packed is what install puts there.
 deb: all
@@ -55,7 +58,8 @@ deb: all
 	$(Q)cp systemd/graind-metrics.socket $(B)/deb/graind/debian/graind.graind-metrics.socket
 	$(Q)cp systemd/graind.sysusers $(B)/deb/graind/debian/graind.sysusers
 	$(Q)cp systemd/graind.tmpfiles $(B)/deb/graind/debian/graind.tmpfiles
-	$(Q)cd $(B)/deb/graind && TREE=$(CURDIR) dpkg-buildpackage -b -us -uc -d >../log 2>&1 || { tail -20 ../log; exit 1; }
+	$(Q)cd $(B)/deb/graind && TREE=$(CURDIR) dpkg-buildpackage -b -us -uc -d >../log 2>&1 || \
+		{ tail -20 ../log; exit 1; }
 	@ls $(B)/deb/*.deb
 
 .PHONY: install uninstall deb FORCE

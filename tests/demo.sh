@@ -19,7 +19,7 @@ trap 'rm -f "$T"' EXIT
 
 step() { printf '\n$ %s\n' "$*"; }
 
-# show PROGRAM NAME LINES: profiles it and writes NAME.svg and NAME.html; so many lines of the summary are shown.
+# show PROGRAM NAME LINES: profiles PROGRAM, prints the first LINES lines of its summary, writes NAME.svg and NAME.html.
 show()
 {
 	local program=$1 name=$2 lines=$3 job summary=$D/${2/report/summary}.txt
@@ -47,7 +47,7 @@ show()
 
 show "$B/tests/omp/demo" report 24
 show "$B/tests/omp/demo_loop" report-loop 12
-# Whoever called sudo can open and delete what it made.
+# The user who called sudo must be able to open and delete the files.
 if [ -n "${SUDO_UID:-}" ]; then chown -R "$SUDO_UID:${SUDO_GID:-$SUDO_UID}" "$D"; fi
 printf '\nThe grain graphs of the demos as pictures: %s %s\n' "$D/report.svg" "$D/report-loop.svg"
 echo "Look at the reports with a web browser: they lead from the worst problem to its source line."

@@ -20,13 +20,16 @@ for d in bin sbin lib; do ln -s "usr/$d" "$tree/$d"; done
 : >"$apt/status"
 options=(-q -o "APT::Architecture=$arch" -o "APT::Architectures::=$arch" -o "Dir::State=$apt/state"
 	-o "Dir::State::status=$apt/status" -o "Dir::Cache=$apt/cache" -o APT::Sandbox::User=root
-	-o APT::Install-Recommends=false -o DPkg::Post-Invoke= -o APT::Update::Post-Invoke= -o Dir::Etc::apt.conf.d=none)
+	-o APT::Install-Recommends=false -o DPkg::Post-Invoke= -o APT::Update::Post-Invoke=
+	-o Dir::Etc::apt.conf.d=none)
 {
 	apt-get "${options[@]}" update
 	if [ -n "$only" ]; then
 		names=()
 		for name; do
-			[[ $name == ^* ]] && name=$(apt-cache "${options[@]}" search --names-only "$name" | cut -d' ' -f1 | sort -V | tail -1)
+			[[ $name == ^* ]] &&
+				name=$(apt-cache "${options[@]}" search --names-only "$name" | cut -d' ' -f1 | sort -V |
+					tail -1)
 			names+=("$name")
 		done
 		(cd "$apt/cache/archives" && apt-get "${options[@]}" download "${names[@]}")

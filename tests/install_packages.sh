@@ -12,7 +12,10 @@ if [ "$(id -u)" -ne 0 ]; then
 	echo "missing packages: ${missing[*]}; run 'sudo make deps' once" >&2
 	exit 1
 fi
-command -v apt-get >/dev/null || { echo "missing packages: ${missing[*]}; this script knows apt-get only, install them by hand" >&2; exit 1; }
+command -v apt-get >/dev/null || {
+	echo "missing packages: ${missing[*]}; this script knows apt-get only, install them by hand" >&2
+	exit 1
+}
 echo "installing: ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Sourced by the shell tests. Every check prints one line: "ok - NAME",
-# "not ok - NAME" (with details as "# " lines) or "skip - NAME: reason".
-# tests/run.sh counts those lines; a test that prints none counts as failed. It
-# shows lines that begin with "= " as they are.
+# Sourced by the shell tests. Every check prints one line: "ok - NAME", "not ok - NAME" (with details as "# " lines)
+# or "skip - NAME: reason". tests/run.sh counts those lines. A test that prints none counts as failed. Lines that
+# begin with "= " are shown as they are.
 set -u
 B=${1:?usage: $0 BUILD_DIRECTORY}
 B=$(cd "$B" && pwd)
@@ -37,7 +36,7 @@ is()
 {
 	if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "got:      $2" "expected: $3"; fi
 }
-# finishes COMMAND ARG...: which prints checks of its own, and fails where it does not reach its end.
+# finishes COMMAND ARG...: runs a command that prints its own checks. It fails if the command does not reach its end.
 finishes()
 {
 	local status
@@ -45,9 +44,9 @@ finishes()
 	status=$?
 	[ $status -eq 0 ] || not_ok "reaches its end: $*" "status $status"
 }
-# Debian's, which has the modules that Debian packs, whatever else is installed; in slow guests without them.
+# Debian's Python, which has Debian's modules, whatever else is installed. In slow guests it runs without them.
 python3() { /usr/bin/python3 ${FEW:+-SE} "$@"; }
-# json EXPRESSION: its value for the JSON document d on standard input.
+# json EXPRESSION: the value of the expression for the JSON document d on standard input
 json() { /usr/bin/python3 -SE -c 'import json,sys; d=json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }
-# sanitized TARGET...: make with ASan and UBSan; one at a time, as several tests need it.
+# sanitized TARGET...: make with ASan and UBSan. Several tests need this, so only one of them runs it at a time.
 sanitized() { flock "$B" env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -j "$(nproc)" SAN=1 B="$B/san" "$@"; }

@@ -40,7 +40,7 @@ grep '^tests/omp/.*\.c$' "$T/c" | xargs -P "$(nproc)" -n 4 clang $flags -Wno-sha
 none "warnings of clang, observed programs" "$T/out"
 while read -r f; do bash -n "$f" 2>&1; done <"$T/sh" >"$T/out"
 none "shell syntax" "$T/out"
-sed -n 's/^	@\(tests\/[^ ]*\).*/\1/p' Makefile | while read -r f; do
+sed -n 's/^	@\(tests\/[^ ]*\).*/\1/p' Makefile ./*/*.mk ./*/*/*.mk | while read -r f; do
 	[ -x "$f" ] || echo "Makefile runs $f, which is not executable"
 done >"$T/out"
 none "scripts that the Makefile runs" "$T/out"
@@ -55,29 +55,14 @@ else
 	skip "syntax of the page's scripts" "no node: make deps installs what is missing"
 fi
 
-# may_use FOLDER ALLOWED...: the project's headers that FOLDER includes begin
-# with one of ALLOWED. System headers are not concerned.
-may_use()
-{
-	local folder=$1 pattern
-	shift
-	pattern=$(printf '|%s' "$@")
-	grep "^$folder/" "$T/c" | xargs -r grep -nE '^#[[:space:]]*include[[:space:]]*"' |
-		grep -vE "\"(${pattern#|})" >"$T/out"
-	none "$folder uses only: $*" "$T/out"
-}
-may_use bpf bpf/ vmlinux.h
-may_use runtime-shim runtime-shim/ bpf/ring_abi.h bpf/shim_abi.h bpf/runtime_codes.h
-may_use analysis analysis/
-may_use render render/ analysis/
-may_use uprobes uprobes/ bpf/
-may_use daemon/common daemon/common/ analysis/
-may_use daemon/graind daemon/graind/ daemon/common/ uprobes/ bpf/ analysis/
-may_use daemon/graind-render daemon/common/ analysis/ render/
-may_use daemon/grainctl daemon/grainctl/ daemon/common/ uprobes/ analysis/ render/
+python3 tests/rooms.py "$B" >"$T/out" 2>&1
+none "rooms include and call what tests/rooms.txt allows, one way only" "$T/out"
+python3 tests/pages.py >"$T/out" 2>&1
+none "what pages name is there" "$T/out"
 grep -v '^tests/' "$T/c" | while read -r f; do
-	[ "$f" = daemon/graind/ring_to_trace.c ] && continue
-	if grep -qE '"bpf/ring_abi\.h"|\bRING_[A-Z]+_' "$f" && grep -qE '"analysis/trace_format\.h"|\bTRACE_(TASK|WAIT|REGION|TEAM)_' "$f"; then
+	[ "$f" = daemon/graind/recorder/ring_to_trace.c ] && continue
+	if grep -qE '"bpf/abi/ring_abi\.h"|\bRING_[A-Z]+_' "$f" &&
+		grep -qE '"analysis/trace/trace_format\.h"|\bTRACE_(TASK|WAIT|REGION|TEAM)_' "$f"; then
 		echo "$f"
 	fi
 done >"$T/out"
@@ -90,9 +75,18 @@ none "libraries neither print nor exit" "$T/out"
 cut -d/ -f1 "$T/files" | sort -u | grep -vxE \
 	'Makefile|bpf|daemon|uprobes|runtime-shim|analysis|render|tests|systemd|README\.md|LICENSE|\..*' >"$T/out"
 none "the top level holds what was agreed" "$T/out"
-grep -vE '^bpf/vmlinux\.h$|^LICENSE$|\.(svg|png|grt|log|ndjson|json|dot)$' "$T/files" | xargs wc -l |
-	awk '$2 != "total" && $1 > 600' >"$T/out"
-none "no file over 600 lines" "$T/out"
+grep -vE '^bpf/vmlinux\.h$|^LICENSE$|^tests/(data/|fuzz/corpus)|\.(svg|png|grt|log|ndjson|json|dot)$' \
+	"$T/files" >"$T/texts"
+xargs wc -l <"$T/texts" | awk '$2 != "total" && $1 > 800' >"$T/out"
+none "no file over 800 lines" "$T/out"
+while read -r f; do
+	expand -t 8 "$f" | awk -v f="$f" 'length > 120 { print f ":" FNR ": " length " characters" }'
+done <"$T/texts" >"$T/out"
+none "no line over 120 characters" "$T/out"
+awk 'END { if (NR > 200) print FILENAME ": " NR " lines" }' README.md >"$T/out"
+none "README.md has at most 200 lines" "$T/out"
+awk 'END { if (NR > 150) print FILENAME ": " NR " lines" }' Makefile >"$T/out"
+none "the Makefile has at most 150 lines" "$T/out"
 grep -E '\.(c|h|sh|py)$' "$T/files" | xargs grep -L 'SPDX-License-Identifier: ' | grep -v '^bpf/vmlinux\.h$' >"$T/out"
 none "every source names its licence" "$T/out"
 
@@ -103,7 +97,9 @@ elif [ -z "$units" ]; then
 	not_ok "systemd units" "there is none in systemd/"
 else
 	# Not installed yet: a program that exists stands in for ours.
-	for u in $units; do sed -E 's|^(Exec[A-Za-z]*=[-+!:@]*)/[^ ]*/grain[a-z]*|\1/bin/true|' "$u" >"$T/${u##*/}"; done
+	for u in $units; do
+		sed -E 's|^(Exec[A-Za-z]*=[-+!:@]*)/[^ ]*/grain[a-z]*|\1/bin/true|' "$u" >"$T/${u##*/}"
+	done
 	(cd "$T" && systemd-analyze verify --man=no $(for u in $units; do echo "./${u##*/}"; done)) >"$T/out" 2>&1
 	# Units of the machine itself are not ours to judge.
 	for u in $units; do echo "${u##*/}"; done >"$T/names"

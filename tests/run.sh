@@ -1,22 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Runs every test of the tree and ends with "N passed, N failed, N skipped".
-# usage: tests/run.sh BUILD_DIRECTORY [PATTERN]
+# usage: tests/run.sh BUILD_DIRECTORY [PATTERN], such as unit/graph, root/test_shim, sanitized/graind
 set -u
 B=${1:?usage: tests/run.sh BUILD_DIRECTORY [PATTERN]}
 pattern=${2:-}
 cd "$(dirname "$0")/.." || exit 1
-# Graphviz keeps what it loads; everything else must be freed.
+# Graphviz keeps what it loads. Everything else must be freed.
 export LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
 said=$(mktemp -d "${TMPDIR:-/tmp}/graind-run.XXXXXX")
 trap 'rm -rf "$said"' EXIT
 passed=0 failed=0 skipped=0 failures=()
-# execute NAME COMMAND ARG...: leaves what it said, its status and its seconds.
+# The most seconds for one test, in case it hangs.
+export LIMIT=600
+[ "${FULL:-}" ] && LIMIT=3600
+# execute NAME COMMAND ARG...: leaves the command's output, status and seconds
 execute()
 {
 	local to=$said/${1//\//_} start=$SECONDS
 	shift
-	timeout -k 10 ${FULL:+3}600 "$@" >"$to.out" 2>&1 </dev/null
+	timeout -k 10 "$LIMIT" "$@" >"$to.out" 2>&1 </dev/null
 	echo "$? $((SECONDS - start))" >"$to.part"
 	mv "$to.part" "$to.status"
 }
@@ -28,10 +31,11 @@ show()
 	f=$(grep -c '^not ok - ' "$to.out")
 	s=$(grep -c '^skip - ' "$to.out")
 	if [ "$status" -ne 0 ] && [ "$f" -eq 0 ]; then
+		[ "$status" -eq 124 ] && status="$status: it took more than $LIMIT s"
 		printf '\nnot ok - %s ended with status %s\n' "$name" "$status" >>"$to.out"
 		f=1
 	fi
-	# What it would have checked after that nobody misses.
+	# If a script breaks off, nobody misses the checks after that. So this counts as a failure.
 	broken=$(grep -A 1 '^Traceback' "$to.out" | grep -oE -m 1 '[^/"]*\.py", line [0-9]+|<stdin>", line [0-9]+')
 	if [ "$broken" ] && [ "$f" -eq 0 ]; then
 		printf '\nnot ok - %s: a script of it broke off ("%s)\n' "$name" "$broken" >>"$to.out"
@@ -42,7 +46,7 @@ show()
 		f=1
 	fi
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-	printf '%-34s %4d passed %3d failed %3d skipped  %3d s\n' "$name" "$p" "$f" "$s" "$seconds"
+	printf '%-50s %4d passed %3d failed %3d skipped  %3d s\n' "$name" "$p" "$f" "$s" "$seconds"
 	sed -n 's/^= /    /p' "$to.out"
 	sed -n 's/^skip - /    &/p' "$to.out"
 	if [ "$f" -gt 0 ]; then
@@ -50,7 +54,8 @@ show()
 		grep -v -e '^ok - ' -e '^skip - ' -e '^= ' "$to.out" | head -60 | sed 's/^/    /'
 	fi
 }
-wanted() { [[ -z $pattern || $1 == *$pattern* ]]; }
+# The pattern unit/graph also stands for unit/analysis/graph.
+wanted() { [[ -z $pattern || $1 == *${pattern//\//\/*}* ]]; }
 run()
 {
 	wanted "$1" || return
@@ -62,7 +67,8 @@ command_of()
 	case $1 in
 	lint) command=(tests/lint.sh "$B") ;;
 	unit/*) command=("$B/tests/$1") ;;
-	page/*) command=(/usr/bin/python3 -B "tests/$1" "$B") ;;
+	sanitized/*) command=(bash tests/sanitized.sh "$B" "${1#*/}") ;;
+	page/*) command=(env PYTHONPATH=tests/page/browser /usr/bin/python3 -B "tests/$1" "$B") ;;
 	*) command=(bash "tests/$1" "$B") ;;
 	esac
 }
@@ -70,40 +76,65 @@ execute_one() { command_of "$1"; execute "$1" "${command[@]}"; }
 export -f execute execute_one command_of
 export B said
 
-# What measures no time runs on all CPUs, and is shown in order. Of what runs programs that are recorded, some judge
-# neither time nor CPU use nor anything of the whole machine: two at a time, as each leaves half of the time idle by
-# itself, the longest first. The rest, and what is new, runs alone.
-paired=(shim_attach matrix matrix_attached matrix_versions ompt shim_matrix_attached shim_matrix_libomp attach
-	live metrics shim_races shim_rough bodies real_programs shim_cycles retention fleet report_directory guest
-	ompt_versions exact dashboards ranks_nodes optout exact_private shim_runtimes accesses compare run_attach counters
-	shim_libomp shim_hostile producers shim_rough_attached find_worker daemon_api discovery process_tree numa_pages)
-paired=("${paired[@]/%/.sh}")
-paired=("${paired[@]/#/root/test_}")
+# Tests that measure no time run on all CPUs and are shown in order. Some tests run recorded programs, but judge
+# neither time nor CPU use nor anything of the whole machine. Two of them run at a time, the longest first, because
+# each of them is idle half of the time. All other tests, and new ones, run alone.
+paired=(hostile_finders guest shim_attach matrix shim_rough_attached matrix_attached matrix_versions ompt
+	shim_matrix_attached shim_matrix_libomp policy attach live metrics shim_races shim_rough real_programs
+	shim_cycles static_loops retention fleet report_directory ompt_versions exact dashboards ranks_nodes
+	optout exact_private shim_runtimes accesses compare run_attach counters shim_libomp shim_hostile
+	hostile_state hostile_clients hostile_doors hostile_memory hostile_looks shadow_stack producers
+	find_worker daemon_api discovery process_tree numa_pages outside_suite ranks one_store log)
+# These mostly wait: for the kernel, for a system, or for slow operations. They run one after another, beside the
+# others.
+slow=(attach_perf ceiling_perf render_worker hostile_user service shim_refusals)
 together=() waiting=() pairs=() alone=()
+shopt -s globstar nullglob
+# paths NAME...: the paths of those tests of root/ that are wanted
+paths()
+{
+	local name path
+	for name; do
+		for path in tests/root/*/"test_$name.sh"; do
+			wanted "${path#tests/}" && echo "${path#tests/}"
+		done
+	done
+}
+mapfile -t pairs < <(paths "${paired[@]}")
+mapfile -t waiting < <(paths "${slow[@]}")
 wanted lint && together+=(lint)
-for t in "${paired[@]}"; do
-	wanted "$t" && pairs+=("$t")
-done
-for t in tests/unit/test_*.c tests/cli/test_*.sh tests/root/test_*.sh tests/page/test_*.py; do
-	[ -e "$t" ] || continue
+for t in tests/unit/**/test_*.c tests/cli/**/test_*.sh tests/root/*/test_*.sh tests/page/*/test_*.py; do
 	t=${t#tests/} t=${t%.c}
 	wanted "$t" || continue
-	case " ${paired[*]} " in *" $t "*) continue ;; esac
+	case " ${pairs[*]} ${waiting[*]} " in *" $t "*) continue ;; esac
 	case $t in
-	# These mostly wait, for the kernel, for a system, and for what is too slow: one after the other, beside the others.
-	root/test_attach_perf.sh | root/test_ceiling_perf.sh | root/test_render_worker.sh | root/test_hostile_user.sh | root/test_service.sh | \
-		root/test_shim_refusals.sh)
-		waiting+=("$t")
-		;;
-	# Takes longest.
-	cli/test_sanitizers.sh) together=("$t" "${together[@]}") ;;
-	root/* | page/test_speed.py | unit/test_groups_scale) alone+=("$t") ;;
+	root/* | page/*/test_speed.py | unit/*/test_groups_scale) alone+=("$t") ;;
 	*) together+=("$t") ;;
 	esac
 done
-# begin NUMBER TEST...: in the background, so many at a time.
-begin() { [ $# -gt 1 ] && printf '%s\0' "${@:2}" | xargs -0 -n 1 -P "$1" bash -c 'execute_one "$1"' bash & }
-# finish TEST...: waits for what has begun and shows it.
+# The unit tests once more with ASan and UBSan, the longest first. They run by themselves, or with all other tests.
+sanitized=()
+if [[ -z $pattern || $pattern == sanitized/* ]]; then
+	long=(tests/unit/**/test_{runtime_finders,log_reader,memory_bound,hostile_trace,render_layout}.c
+		tests/unit/**/test_{json,hostile_log,resolve_nonsense}.c)
+	for t in "${long[@]#tests/unit/}" $(cd tests/unit && echo **/test_*.c); do
+		t=sanitized/${t%.c}
+		wanted "$t" && [[ " ${sanitized[*]} " != *" $t "* ]] && sanitized+=("$t")
+	done
+	[ ${#sanitized[@]} -gt 0 ] && ! env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -j "$(nproc)" SAN=1 B="$B/san" \
+		"${sanitized[@]/#sanitized/$B/san/tests/unit}" && exit 1
+fi
+together=("${sanitized[@]}" "${together[@]}")
+# work NUMBER TEST...: runs the tests, NUMBER at a time
+work() { [ $# -gt 1 ] && printf '%s\0' "${@:2}" | xargs -0 -n 1 -P "$1" bash -c 'execute_one "$1"' bash; }
+# make_image: makes the guest's disk if one of the given tests needs it
+make_image()
+{
+	[[ " $* " == *" root/graind/test_guest.sh "* || " $* " == *" root/graind/test_service.sh "* ]] &&
+		[ "$(id -u)" -eq 0 ] &&
+		tests/vm/image.sh "$B" amd64 >/dev/null 2>&1
+}
+# finish TEST...: waits for tests that were started, and shows their results
 finish()
 {
 	for t; do
@@ -111,12 +142,13 @@ finish()
 		show "$t"
 	done
 }
-# The guest's disk is made meanwhile.
-[[ " ${pairs[*]} " == *" root/test_guest.sh "* ]] && [ "$(id -u)" -eq 0 ] && nice -n 10 tests/vm/image.sh "$B" amd64 >/dev/null 2>&1 &
-begin 1 "${waiting[@]}"
-begin $(($(nproc) + 1)) "${together[@]}"
+{
+	make_image "${waiting[@]}" "${pairs[@]}"
+	work 1 "${waiting[@]}"
+} &
+work $(($(nproc) + 1)) "${together[@]}" &
 finish "${together[@]}"
-begin 2 "${pairs[@]}"
+work 2 "${pairs[@]}" &
 finish "${waiting[@]}" "${pairs[@]}"
 wait
 for t in "${alone[@]}"; do

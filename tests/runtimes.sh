@@ -64,15 +64,22 @@ fetch()
 		echo "$name - no apt-get"
 	elif [ "$suite" != . ] && ! update "$suite"; then
 		echo "$name - the package list of $suite could not be had: $(tail -1 "$R/.apt-$suite/log" 2>/dev/null)"
-	elif ! (cd "$work" && if [ "$suite" = . ]; then apt-get -q download "$package"; else scratch "$suite" download "$package"; fi) \
-		>"$work/log" 2>&1 || ! dpkg-deb -x "$work"/*.deb "$work/tree" 2>>"$work/log"; then
+	elif ! (
+		cd "$work" || exit
+		if [ "$suite" = . ]; then
+			apt-get -q download "$package"
+		else
+			scratch "$suite" download "$package"
+		fi
+	) >"$work/log" 2>&1 || ! dpkg-deb -x "$work"/*.deb "$work/tree" 2>>"$work/log"; then
 		echo "$name - $package could not be had: $(tail -1 "$work/log")"
 	elif ! compgen -G "$work/tree/$file" >/dev/null; then
 		echo "$name - $package has no $file"
 	else
 		mkdir -p "$work/new"
 		if [ "${5:-}" ]; then
-			(cd "$work" && mkdir libc && cd libc && scratch "$suite" download libc6 && dpkg-deb -x ./*.deb tree) >"$work/log" 2>&1
+			(cd "$work" && mkdir libc && cd libc && scratch "$suite" download libc6 &&
+				dpkg-deb -x ./*.deb tree) >"$work/log" 2>&1
 			cp -a "$work"/libc/tree/{usr/,}lib/*-linux-gnu/{ld-linux*,lib*.so.*} "$work/new/" 2>/dev/null
 			if ! compgen -G "$work/new/ld-linux*" >/dev/null; then
 				echo "$name - libc6 of $suite could not be had: $(tail -1 "$work/log")"

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * graind-render: graind's worker that makes reports, so that graind itself
- * needs no Graphviz. It becomes the job's user, loads what drawing takes, gives
- * up all files but those that it was given, and only then looks at the trace.
+ * graind-render: graind's worker that makes reports, so that graind itself needs no Graphviz. It becomes
+ * the job's user, loads what it needs for drawing, and closes all files that it was not given. Only then it
+ * reads the trace.
  */
-#include "daemon/common/confine.h"
-#include "daemon/common/render_worker.h"
-#include "render/render.h"
+#include "daemon/common/process/confine.h"
+#include "daemon/common/programs/render_worker.h"
+#include "render/include/render.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -47,21 +48,21 @@ static bool parse(int argc, char **argv, struct order *order)
 		return false;
 	order->format = argv[1];
 	order->view = argv[5];
+	/* The descriptor's number may be large, as graind may have many open files. */
 	return parse_number(argv[2], UINT32_MAX - 1, &order->uid) &&
 	       parse_number(argv[3], UINT32_MAX - 1, &order->gid) &&
 	       parse_number(argv[4], INT64_MAX, &order->job) &&
-	       parse_number(argv[6], limits.open_files - 1, &order->complaints) &&
-	       order->complaints > STDERR_FILENO;
+	       parse_number(argv[6], INT_MAX, &order->complaints) && order->complaints > STDERR_FILENO;
 }
 
 static int confine(const struct order *order)
 {
 	int error;
 
-	/* Whatever else whoever started graind left open. */
+	/* Closes all other files: the process that started graind may have left some open. */
 	close_range(STDERR_FILENO + 1, (unsigned int)order->complaints - 1, 0);
 	close_range((unsigned int)order->complaints + 1, ~0u, 0);
-	setpriority(PRIO_PROCESS, 0, LESS_URGENT);
+	confine__give_way(LESS_URGENT);
 	error = confine__limit(&limits);
 	if (!error)
 		error = confine__become((uid_t)order->uid, (gid_t)order->gid);
@@ -82,7 +83,7 @@ static int complain(const struct order *order, char how, const char *what)
 
 static int make_report(const struct order *order, const struct render_opts *opts)
 {
-	/* What there is so far of a job that runs, or of one whose graind was killed. */
+	/* The trace may be incomplete: its job may still run, or its graind was killed. */
 	const struct grain_load_opts load = {.keep_going = true, .max_bytes = ANALYSIS_BYTES};
 	struct grain_graph *graph = NULL;
 	struct grain_error err = {""};

@@ -100,7 +100,8 @@ def main():
         for grains in SIZES:
             m = table[grains] = measure(folder, grains)
             print("%10d %9.3f %9.3f %9.3f %9.3f %9.1f %9.0f %8s %9s" %
-                  (grains, m["seconds"], m["user_s"], m["cpu_s"] - m["user_s"], m["groups_s"], m["peak_kb"] / 1024, m["bytes"],
+                  (grains, m["seconds"], m["user_s"], m["cpu_s"] - m["user_s"], m["groups_s"],
+                   m["peak_kb"] / 1024, m["bytes"],
                    "%.2f" % exponent(last, m) if last else "-", "%.0f" % m["rate"] if m["rate"] else "-"))
             sys.stdout.flush()
             last = m

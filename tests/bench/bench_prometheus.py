@@ -49,10 +49,11 @@ class Recording:
             time.sleep(0.05)
         programs = []
         ctl = [B + "/grainctl", "--socket", path, "--state-dir", state]
-        subprocess.run(ctl + ["run", "--", B + "/tests/omp/demo"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(ctl + ["run", "--", B + "/tests/omp/demo"], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
         for _ in range(JOBS):
-            program = subprocess.Popen(["nice", B + "/tests/omp/loop_forever", "120000", "/dev/null"], stdout=subprocess.DEVNULL,
-                                       env=dict(os.environ, OMP_NUM_THREADS="2"))
+            program = subprocess.Popen(["nice", B + "/tests/omp/loop_forever", "120000", "/dev/null"],
+                                       stdout=subprocess.DEVNULL, env=dict(os.environ, OMP_NUM_THREADS="2"))
             programs.append(program)
             time.sleep(0.2)
             subprocess.run(ctl + ["attach", str(program.pid)], check=True, stdout=subprocess.DEVNULL)
@@ -140,32 +141,41 @@ def show(what, value):
 
 def measure(base, recording):
     port, web = serve(recording), free_port()
-    url, rules = "http://127.0.0.1:%d" % web, os.path.dirname(os.path.abspath(__file__)) + "/../../systemd/prometheus/*.rules.yml"
+    url, rules = ("http://127.0.0.1:%d" % web,
+                  os.path.dirname(os.path.abspath(__file__)) + "/../../systemd/prometheus/*.rules.yml")
     targets = ["127.%d.%d.%d:%d" % (1 + i // 62500, i // 250 % 250, 1 + i % 250, port) for i in range(NODES)]
     with open(base + "/prometheus.yml", "w") as f:
-        json.dump({"global": {"scrape_interval": "%ds" % INTERVAL, "evaluation_interval": "%ds" % INTERVAL}, "rule_files": [rules],
+        json.dump({"global": {"scrape_interval": "%ds" % INTERVAL, "evaluation_interval": "%ds" % INTERVAL},
+                   "rule_files": [rules],
                    "scrape_configs": [{"job_name": "graind", "static_configs": [{"targets": targets}]}]}, f)
-    prometheus = subprocess.Popen(["nice", "prometheus", "--config.file=" + base + "/prometheus.yml", "--storage.tsdb.path=" + base + "/tsdb",
-                                   "--web.listen-address=127.0.0.1:%d" % web, "--web.enable-admin-api", "--log.level=error"])
+    prometheus = subprocess.Popen(["nice", "prometheus", "--config.file=" + base + "/prometheus.yml",
+                                   "--storage.tsdb.path=" + base + "/tsdb",
+                                   "--web.listen-address=127.0.0.1:%d" % web,
+                                   "--web.enable-admin-api", "--log.level=error"])
     try:
         time.sleep(SECONDS)
         pid = prometheus.pid
         status = open("/proc/%d/status" % pid).read()
         ticks = sum(int(x) for x in open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()[11:13])
-        appended = float(re.search(r"^prometheus_tsdb_head_samples_appended_total(?:\{.*\})? (\S+)", urllib.request.urlopen(
-            url + "/metrics").read().decode(), re.M).group(1))
+        appended = float(re.search(r"^prometheus_tsdb_head_samples_appended_total(?:\{.*\})? (\S+)",
+                                   urllib.request.urlopen(url + "/metrics").read().decode(), re.M).group(1))
         show("nodes, and of them up", "%d, %d" % (NODES, ask(url, 'sum(up{job="graind"})')))
         show("series of a node, %d live jobs and one that ended" % JOBS, recording.series)
         scraped = ask(url, "sum(scrape_samples_scraped)")
         show("samples a second, at %d s between scrapes" % INTERVAL, "%.0f" % (scraped / INTERVAL))
-        show("scrape, mean and 99 of 100", "%.0f ms, %.0f ms" % (1e3 * ask(url, "avg(scrape_duration_seconds)"),
-                                                               1e3 * ask(url, "quantile(0.99, scrape_duration_seconds)")))
+        show("scrape, mean and 99 of 100", "%.0f ms, %.0f ms" %
+             (1e3 * ask(url, "avg(scrape_duration_seconds)"),
+              1e3 * ask(url, "quantile(0.99, scrape_duration_seconds)")))
         show("CPUs of Prometheus, mean of %d s" % SECONDS, "%.2f" % (ticks / os.sysconf("SC_CLK_TCK") / SECONDS))
-        show("memory of Prometheus, largest", "%.2f GB" % (int(re.search(r"VmHWM:\s+(\d+)", status).group(1)) * 1024 / 1e9))
+        show("memory of Prometheus, largest",
+             "%.2f GB" % (int(re.search(r"VmHWM:\s+(\d+)", status).group(1)) * 1024 / 1e9))
         began = time.monotonic()
-        nodes = json.loads(subprocess.run([B + "/grainctl", "fleet", "--json", "--prometheus", url], check=True, capture_output=True).stdout)
-        show("grainctl fleet, %d nodes and %d jobs" % (len(nodes["nodes"]), len(nodes["jobs"])), "%.1f s" % (time.monotonic() - began))
-        urllib.request.urlopen(urllib.request.Request(url + "/api/v1/admin/tsdb/snapshot", method="POST"), timeout=120).read()
+        nodes = json.loads(subprocess.run([B + "/grainctl", "fleet", "--json", "--prometheus", url], check=True,
+                                          capture_output=True).stdout)
+        show("grainctl fleet, %d nodes and %d jobs" % (len(nodes["nodes"]), len(nodes["jobs"])),
+             "%.1f s" % (time.monotonic() - began))
+        urllib.request.urlopen(urllib.request.Request(url + "/api/v1/admin/tsdb/snapshot", method="POST"),
+                               timeout=120).read()
         chunks, index = size_of(base + "/tsdb/snapshots/**/chunks/*"), size_of(base + "/tsdb/snapshots/**/index")
         # A block holds two hours; its index is as large as this one, its chunks grow with the samples.
         day = chunks / appended * scraped / INTERVAL * 86400 + 12 * index

@@ -35,9 +35,9 @@ THREADS = 8
 NODES_PER_TASK = 4.34
 KINDS = {"layout": (10000, 100000, 1000000, 4000000), "svg": (30000, 100000), "page": (10000, 100000, 1000000)}
 WHAT = {"layout": "layout, nodes", "svg": "SVG, nodes", "page": "HTML, grains"}
-# The kernel counts a program's time in ticks of 4 ms: from less than this growth cannot be told.
+# The kernel counts a program's time in ticks of 4 ms. Shorter times are too inexact to compute a growth from.
 LEAST_S = 0.1
-# The exponent of n log n between two sizes is 1.09 at most; what a shared machine adds by chance.
+# Between two of the sizes, n log n grows with an exponent of at most 1.09. The rest is chance, on a shared machine.
 MOST_GROWTH = 1.09 + 0.11
 missed = 0
 

@@ -33,7 +33,8 @@ def ceiling(bench):
     for what, name, arguments, short, long in PROGRAMS:
         arguments = [spin if a == "SPIN" else a for a in arguments]
         if short:
-            arguments = ([short] if bench.SHORT else [long]) if name == "changing" else arguments + [short if bench.SHORT else long]
+            arguments = (([short] if bench.SHORT else [long]) if name == "changing"
+                         else arguments + [short if bench.SHORT else long])
         told = []
 
         def measure():
@@ -47,4 +48,5 @@ def ceiling(bench):
 
         slower, note, others = bench.best_of(measure, lambda r: r <= 1.03)
         bench.row("%s with a ceiling of %d %%" % (what, CEILING), "%.3f" % slower, "x", "<= 1.03", slower <= 1.03,
-                  "%s, %.0f %% recorded%s" % (told[-1]["mode"], told[-1]["recorded_percent"], "; " + note if note else ""), others)
+                  "%s, %.0f %% recorded%s" % (told[-1]["mode"], told[-1]["recorded_percent"],
+                                              "; " + note if note else ""), others)

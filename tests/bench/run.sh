@@ -8,4 +8,8 @@ if [ "$(id -u)" -ne 0 ]; then
 	echo "make bench attaches uprobes and needs root: run 'sudo make bench'" >&2
 	exit 1
 fi
+if [ ! -x "$B/grainctl" ] || [ ! -x "$B/tests/omp/fib" ] || [ ! -x "$B/tests/tools/empty_samples" ]; then
+	echo "what is measured is not built in $B: run 'sudo make bench'" >&2
+	exit 1
+fi
 exec python3 "$(dirname "$0")/bench.py" "$B" "$@"

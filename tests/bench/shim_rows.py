@@ -56,7 +56,8 @@ def pairs_of(bench):
 
 def checked(bench, own, summary):
     if summary["events"]["lost"] or summary["grains"]["incomplete"]:
-        bench.fail("%d events lost, %d grains incomplete" % (summary["events"]["lost"], summary["grains"]["incomplete"]))
+        bench.fail("%d events lost, %d grains incomplete" %
+                   (summary["events"]["lost"], summary["grains"]["incomplete"]))
     if summary["source"] != "shim":
         bench.fail("recorded by " + summary["source"])
     return own
@@ -93,7 +94,8 @@ def runtime_rows(bench, end, runtime):
         return value
 
     ratio_row("fib(28) without cutoff, nobody listens", 1.05, 3,
-              lambda name, *argv: bench.program(name, *argv, threads=2, env={"LD_PRELOAD": bench.B + "/libgrainshim.so"}),
+              lambda name, *argv: bench.program(name, *argv, threads=2,
+                                                env={"LD_PRELOAD": bench.B + "/libgrainshim.so"}),
               "fib" + end, 28, 28)
     # What no recorder in the process can do without.
     floor = ratio_row("fib(28) without cutoff, nothing but reading the counter", None, 2,
@@ -108,12 +110,13 @@ def runtime_rows(bench, end, runtime):
             return own
 
         ratio_row("fib(28) without cutoff, rings only", 1.15, 2, kept, "fib" + end, 28, 28, floor=floor)
-        bench.row("--fast, in its ring, %s" % runtime, "%.1f" % (8 * last["words"] / last["tasks"]), "bytes", None, True,
-                  "a task of fib")
+        bench.row("--fast, in its ring, %s" % runtime, "%.1f" % (8 * last["words"] / last["tasks"]),
+                  "bytes", None, True, "a task of fib")
     ratio_row("fib(28) without cutoff, to disk", 1.3, 2, drained, "fib" + end, 28, 28, floor=floor)
     size = last["summary"]["trace_bytes"] / last["tasks"]
     bench.row("--fast, on disk, %s" % runtime, "%.1f" % size, "bytes", "<= 32", size <= 32, "a task of fib")
-    bench.row("--fast, graind's own CPU, to disk, %s" % runtime, "%.1f" % own_cpu(bench, "fib" + end), "ns", None, True, "an event")
+    bench.row("--fast, graind's own CPU, to disk, %s" % runtime, "%.1f" % own_cpu(bench, "fib" + end), "ns", None,
+              True, "an event")
     spin = statistics.median(bench.program("grains200")["spin"] for _ in range(3)) // 10
     ratio_row("grains of 20 us", 1.02, 3, drained, "grains200" + end, 20000, spin)
 
@@ -129,7 +132,8 @@ def runtime_rows(bench, end, runtime):
 
     (added, reads), note, others = bench.best_of(chunk, lambda m: m[0] <= 30)
     note = "; ".join(filter(None, ("reading the counter %.0f ns of it" % reads, note)))
-    bench.row("--fast, added per chunk, dynamic,1, %s" % runtime, "%.0f" % added, "ns", "<= 30", added <= 30, note, others)
+    bench.row("--fast, added per chunk, dynamic,1, %s" % runtime, "%.0f" % added, "ns", "<= 30", added <= 30,
+              note, others)
 
 
 def own_cpu(bench, name):
@@ -201,7 +205,8 @@ def attach_rows(bench, name, runtime):
             return statistics.median(stopped), max(stopped), len(stopped)
 
         (median, worst, count), note, others = bench.best_of(measure, lambda m: m[0] <= 1 and m[1] <= 10)
-        bench.row("attach --fast stops a thread, median, %s" % runtime, "%.2f" % median, "ms", "<= 1", median <= 1, note, others)
+        bench.row("attach --fast stops a thread, median, %s" % runtime, "%.2f" % median, "ms", "<= 1", median <= 1,
+                  note, others)
         bench.row("attach --fast stops a thread, worst of %d, %s" % (count, runtime), "%.2f" % worst, "ms", "<= 10",
                   worst <= 10, note, others)
     finally:
@@ -233,4 +238,5 @@ def beside(bench):
                 shimmed.append(time_of(bench.profiled(name + end, *argv, threads=2, fast=True)[0]))
             by_probes = statistics.median(b / a for a, b in zip(plain, probed))
             by_shim = statistics.median(b / a for a, b in zip(plain, shimmed))
-            bench.row("%s, %s: probes" % (what, runtime), "%.2f" % by_probes, "x", None, True, "--fast %.2f x" % by_shim)
+            bench.row("%s, %s: probes" % (what, runtime), "%.2f" % by_probes, "x", None, True,
+                      "--fast %.2f x" % by_shim)

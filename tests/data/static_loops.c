@@ -35,11 +35,15 @@ BLOCK(unsigned_long, unsigned long, 1)
 BLOCK(unsigned_long_by_2, unsigned long, 2)
 BLOCK(short, short, 1)
 BLOCK(byte, unsigned char, 1)
+BLOCK(signed_byte_by_2, signed char, 2)
+BLOCK(unsigned_short_by_3, unsigned short, 3)
 CHUNKED(int_1, int, 1)
 CHUNKED(int_4, int, 4)
 CHUNKED(int_5, int, 5)
 CHUNKED(int_k, int, k)
 CHUNKED(unsigned_3, unsigned, 3)
+CHUNKED(short_5, short, 5)
+CHUNKED(byte_3, unsigned char, 3)
 CHUNKED(long_1, long, 1)
 CHUNKED(long_7, long, 7)
 CHUNKED(long_k, long, k)
@@ -50,6 +54,21 @@ void block_constant(double *a)
 {
 #pragma omp for schedule(static) nowait
 	for (int i = 0; i < 1000; i++)
+		a[i] = 2 * a[i];
+}
+
+/* One iteration, as the compiler knows. */
+void block_one(double *a, int lower)
+{
+#pragma omp for schedule(static) nowait
+	for (int i = 5 + lower; i < 6 + lower; i++)
+		a[i] = 2 * a[i];
+}
+
+void block_one_unsigned(double *a, unsigned long lower)
+{
+#pragma omp for schedule(static) nowait
+	for (unsigned long i = 5 + lower; i < 6 + lower; i++)
 		a[i] = 2 * a[i];
 }
 
@@ -76,6 +95,17 @@ void block_reduction(const double *a, int n)
 		total += a[i];
 }
 
+/* On aarch64 without outlined atomic operations an exclusive load and its store follow the loop. */
+void block_then_try(int n, int *lock)
+{
+	int is_free = 0;
+
+#pragma omp for schedule(static) nowait
+	for (int i = 0; i < n; i++)
+		touch(i);
+	__atomic_compare_exchange_n(lock, &is_free, 1, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 void block_simd(float *restrict a, const float *restrict b, int n)
 {
 #pragma omp for simd schedule(static) nowait
@@ -90,7 +120,37 @@ void chunked_constant(double *a)
 		a[i] = 2 * a[i];
 }
 
+/* The same n: what is computed for it is computed once. */
+void block_again_and_again(int n, int steps)
+{
+	for (int s = 0; s < steps; s++) {
+#pragma omp for schedule(static)
+		for (int i = 0; i < n; i++)
+			touch(i);
+	}
+}
+
+/* It asks for the thread's number once. */
+void chunked_asked_before(int n)
+{
+	touch(omp_get_thread_num());
+#pragma omp for schedule(static, 1)
+	for (int i = 0; i < n; i++)
+		touch(i);
+}
+
 /* Written by hand: not loops of the compiler. */
+
+/* Not all threads come to it. */
+void hand_cyclic_of_some(int n)
+{
+	int me = omp_get_thread_num(), threads = omp_get_num_threads();
+
+	if (me > 1)
+		for (int i = me; i < n; i += threads)
+			touch(i);
+#pragma omp barrier
+}
 
 void hand_count(void)
 {

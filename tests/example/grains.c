@@ -6,12 +6,12 @@
  *     cc -I. -o grains tests/example/grains.c build/libanalysis.a $(pkg-config --libs hwloc) -lzstd -lz -lm
  *     ./grains FILE
  *
- * The headers analysis/grain*.h are the interface, from C and from C++. A graph
+ * The headers analysis/include/grain*.h are the interface, from C and from C++. A graph
  * does not change once it is loaded; all elements are numbered from 0, and
  * strings belong to the graph.
  */
-#include "analysis/grain.h"
-#include "analysis/grain_whatif.h"
+#include "analysis/include/grain.h"
+#include "analysis/include/grain_whatif.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -7,11 +7,11 @@
 #ifndef GRAIND_FUZZ_ANALYSIS_H
 #define GRAIND_FUZZ_ANALYSIS_H
 
-#include "analysis/grain.h"
-#include "analysis/grain_compare.h"
-#include "analysis/grain_export.h"
-#include "analysis/grain_groups.h"
-#include "analysis/grain_whatif.h"
+#include "analysis/include/grain.h"
+#include "analysis/include/grain_compare.h"
+#include "analysis/include/grain_export.h"
+#include "analysis/include/grain_groups.h"
+#include "analysis/include/grain_whatif.h"
 #include "tests/fuzz/target.h"
 
 #include <errno.h>

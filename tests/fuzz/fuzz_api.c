@@ -5,15 +5,17 @@
  * What the requests would do to jobs is left out: each is refused, once its
  * parameters were seen to be what routes.h promises.
  */
-#include "daemon/graind/deliver.h"
-#include "daemon/graind/log.h"
-#include "daemon/graind/metrics.h"
-#include "daemon/graind/metrics_server.h"
-#include "daemon/graind/optout.h"
-#include "daemon/graind/policy.h"
-#include "daemon/graind/privileges.h"
-#include "daemon/graind/reports.h"
-#include "daemon/graind/routes.h"
+#include "daemon/graind/summary/deliver.h"
+#include "daemon/graind/requests/job_requests.h"
+#include "daemon/graind/base/log.h"
+#include "daemon/graind/metrics/metrics.h"
+#include "daemon/graind/metrics/metrics_server.h"
+#include "daemon/graind/policy/optout.h"
+#include "daemon/graind/requests/past_job.h"
+#include "daemon/graind/policy/policy.h"
+#include "daemon/graind/policy/privileges.h"
+#include "daemon/graind/api/reports.h"
+#include "daemon/graind/api/routes.h"
 #include "tests/fuzz/target.h"
 
 #include <stdarg.h>
@@ -64,9 +66,15 @@ int jobs__delete(struct jobs *jobs, uint64_t number, uid_t peer, struct failure 
 	return refuse_job(number, failure);
 }
 
-int jobs__list(struct jobs *jobs, uid_t peer, bool all, json_t **list, struct failure *failure)
+int jobs__list(struct jobs *jobs, uid_t peer, json_t **list, struct failure *failure)
 {
-	(void)jobs, (void)peer, (void)all, (void)list;
+	(void)jobs, (void)peer, (void)list;
+	return refuse(failure);
+}
+
+int job_list__open(struct jobs *jobs, uid_t peer, uid_t uid, struct job_list **list, struct failure *failure)
+{
+	(void)jobs, (void)peer, (void)uid, (void)list;
 	return refuse(failure);
 }
 
@@ -81,11 +89,17 @@ int jobs__open_trace(struct jobs *jobs, uint64_t number, uid_t peer, int *fd, st
 	return jobs__open_summary(jobs, number, peer, fd, failure);
 }
 
-int reports__make(struct jobs *jobs, uint64_t number, uid_t peer, const struct report_order *order, int *fd,
-		  const char **type, struct failure *failure)
+int reports__make(struct jobs *jobs, uint64_t number, uid_t peer, const struct report_order *order,
+		  struct answer *answer, struct failure *failure)
 {
-	(void)jobs, (void)peer, (void)order, (void)fd, (void)type;
+	(void)jobs, (void)peer, (void)order, (void)answer;
 	return refuse_job(number, failure);
+}
+
+const char *jobs__state_dir(const struct jobs *jobs)
+{
+	(void)jobs;
+	return "/var/lib/graind";
 }
 
 void jobs__method(struct jobs *jobs, char method[32])

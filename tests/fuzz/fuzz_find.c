@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The search for a runtime in hostile files: make fuzz-find. */
 #include "tests/fuzz/target.h"
-#include "uprobes/runtime_look.h"
+#include "uprobes/runtime/runtime_look.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

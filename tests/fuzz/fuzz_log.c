@@ -59,7 +59,7 @@ static size_t change_number(char *line, size_t bytes, size_t room, unsigned *sta
 	return bytes - (past - at) + n;
 }
 
-/* Leaves lines out, says them twice, puts them elsewhere, changes their numbers. */
+/* Leaves out, repeats or moves lines, or changes their numbers. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
 	struct {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The probe planner on hostile files: make fuzz-plan. */
 #include "tests/fuzz/target.h"
-#include "uprobes/bodies.h"
-#include "uprobes/plan.h"
+#include "uprobes/make_plan/bodies.h"
+#include "uprobes/make_plan/make_plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

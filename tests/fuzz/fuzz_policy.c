@@ -5,9 +5,9 @@
  * says of a process that the rules are asked about, as users can name groups; and
  * it is the environment in which the process' rank of an MPI job is looked for.
  */
-#include "daemon/graind/cgroup_name.h"
-#include "daemon/graind/deliver.h"
-#include "daemon/graind/policy_file.h"
+#include "daemon/graind/process/cgroup_name.h"
+#include "daemon/graind/summary/deliver.h"
+#include "daemon/graind/policy/policy_file.h"
 #include "tests/fuzz/target.h"
 
 #include <stdio.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The analysis on hostile traces. Compression and checksums would stop plain
- * mutation: with libFuzzer (make fuzz-trace) a trace is taken apart, its events
- * and lines are changed, and it is put together again. As a plain program it
- * replays the files that it is given.
+ * Fuzzes the analysis with hostile traces (make fuzz-trace). A changed byte of a trace would only give a
+ * wrong checksum. So a trace is taken apart, its events and lines are changed, and it is put together again.
+ * Without libFuzzer the program replays the files that it is given.
  */
 #include "tests/fuzz/fuzz_analysis.h"
 
@@ -14,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 #ifndef REPLAY
-#include "analysis/trace_columns.h"
+#include "analysis/trace/trace_columns.h"
 #include "tests/fuzz/trace_chunks.h"
 
 #include <zstd.h>
@@ -31,7 +30,7 @@ struct record {
 	uint8_t kind, flags;
 };
 
-/* A trace taken apart. */
+/* A trace that was taken apart. */
 static struct {
 	struct record records[MOST_EVENTS + 1];
 	size_t count;

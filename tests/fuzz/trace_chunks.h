@@ -3,7 +3,7 @@
 #ifndef GRAIND_FUZZ_TRACE_CHUNKS_H
 #define GRAIND_FUZZ_TRACE_CHUNKS_H
 
-#include "analysis/trace_format.h"
+#include "analysis/trace/trace_format.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Tasks of known work: task k of each round executes k times UNIT rounds of a
- * loop of two instructions, in which nothing is read or written. It says what the
- * kernel's counters of its thread (perf_event_open) have counted meanwhile:
- * "own ROUND K CYCLES INSTRUCTIONS", -1 for what the machine does not count.
- *   worked ROUNDS TASKS UNIT
+ * Tasks of known work. Task k of each round executes a loop k * UNIT times. The loop has two instructions,
+ * which access no memory. Each task prints what the kernel's counters of its thread (perf_event_open) have
+ * counted meanwhile: "own ROUND K CYCLES INSTRUCTIONS", with -1 for what the machine does not count. worked
+ * ROUNDS TASKS UNIT
  */
 #include <linux/perf_event.h>
 #include <stdint.h>

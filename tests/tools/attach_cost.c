@@ -4,7 +4,8 @@
  * has mapped the library takes, in milliseconds, as JSON: planning, the first
  * attach, one more process, and detaching everything.
  */
-#include "uprobes/capture.h"
+#include "uprobes/capture/capture.h"
+#include "uprobes/make_plan/make_plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * says: instances, sums, extremes and deviation of all tasks and of all chunks, and the work. One line as
  * JSON; exit status 1 where they differ.
  */
-#include "analysis/grain.h"
-#include "analysis/grain_fold.h"
+#include "analysis/include/grain.h"
+#include "analysis/include/grain_fold.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

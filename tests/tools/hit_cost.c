@@ -5,9 +5,9 @@
  * of instructions and with THREADS threads at it at once. The median of many
  * short measurements.
  */
-#include "bpf/cookie.h"
-#include "uprobes/capture.h"
-#include "uprobes/process_maps.h"
+#include "bpf/abi/cookie.h"
+#include "uprobes/capture/capture.h"
+#include "uprobes/runtime/process_maps.h"
 
 #include <pthread.h>
 #include <stdio.h>

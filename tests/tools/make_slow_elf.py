@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes a shared object over which who reads its names spends minutes: each of many names is sought for its end through
-megabytes. usage: make_slow_elf.py FILE"""
+"""Writes a shared object over which who reads its names spends minutes: each of many names is sought for its end
+through megabytes. usage: make_slow_elf.py FILE"""
 import struct
 import sys
 

@@ -6,7 +6,7 @@
  * task creates two children and waits for them. A simulated scheduler runs it on THREADS threads; runtime
  * blocks and stack addresses are reused as a real runtime does.
  */
-#include "daemon/common/trace_writer.h"
+#include "daemon/common/trace/trace_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>

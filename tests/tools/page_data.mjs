@@ -22,7 +22,8 @@ const scripts = fs.readdirSync(folder).filter((name) => /^data.*\.js$/.test(name
 const source = scripts.map((name) => fs.readFileSync(folder + "/" + name, "utf8")).join("\n");
 const page = vm.runInContext(`(() => {"use strict";${source}
 return { Report, NONE, INITIAL, IMPLICIT, TASK, CHUNK, UNDEFERRED, CRITICAL, INCOMPLETE, DISCARDED, RUNTIME, PROBLEMS,
-	LOW_IS_BAD, SCENE_FORK, SCENE_JOIN, SCENE_GROUP, SCENE_IDLE, SCENE_FRAGMENT, SCENE_CHUNK, SCENE_BOOKKEEPING }; })()`, scope);
+	LOW_IS_BAD, SCENE_FORK, SCENE_JOIN, SCENE_GROUP, SCENE_IDLE, SCENE_FRAGMENT, SCENE_CHUNK, ` +
+	"SCENE_BOOKKEEPING }; })()", scope);
 
 let failures = 0, compared = 0;
 
@@ -113,7 +114,8 @@ function check_problems(report, c, grain) {
 		metric(`${grain.id} ${name}`, report.metric(name, c), value);
 		if (value === null || summary[name].threshold === null || !report.is_complete(c))
 			continue;
-		if (Math.abs(value - summary[name].threshold) > 1e-9 && name !== "instantaneous_parallelism" && name !== "scatter")
+		if (Math.abs(value - summary[name].threshold) > 1e-9 && name !== "instantaneous_parallelism" &&
+			name !== "scatter")
 			same(`${grain.id} has the problem ${name}`, flagged, page.LOW_IS_BAD.has(name) ?
 				value < summary[name].threshold : value > summary[name].threshold);
 	}
@@ -133,7 +135,8 @@ function check_counters(report, c, grain) {
 }
 
 function check_context(report, c, grain, start_ns) {
-	const kinds = ["initial", "implicit", "task", "chunk"], { NONE } = page, flag = (bit) => Boolean(report.flags[c] & bit);
+	const kinds = ["initial", "implicit", "task", "chunk"], { NONE } = page,
+		flag = (bit) => Boolean(report.flags[c] & bit);
 	let parent = report.parent[c];
 
 	same(`context ${c} id`, report.id(c), grain.id);
@@ -222,7 +225,8 @@ async function check_scene(report) {
 	const held = new Float64Array(nodes.count);
 
 	for (let i = 0; i < nodes.count; i++) {
-		const inside = nodes.x[i] - nodes.w[i] / 2 >= scene.left - 0.2 && nodes.x[i] + nodes.w[i] / 2 <= scene.right + 0.2 &&
+		const inside = nodes.x[i] - nodes.w[i] / 2 >= scene.left - 0.2 &&
+			nodes.x[i] + nodes.w[i] / 2 <= scene.right + 0.2 &&
 			nodes.y[i] >= scene.top - 0.2 && nodes.y[i] + nodes.h[i] <= scene.bottom + 0.2;
 
 		same(`node ${i} is inside the bounds`, inside, true);

@@ -6,7 +6,7 @@ usage: rewrite_libgomp.py GRAINCTL LIBGOMP OUT tasks|members...
 
 tasks: where the bodies of deferred tasks are called, `test fn, fn` becomes `or fn, fn`;
 members: where workers call the body of a region, `mov rdi, data` becomes `push data; pop rdi`.
-Same length, same effect, another pattern.
+Same length, same effect, another pattern; and another build-id, as a copy of what is known is taken for that.
 """
 import json
 import subprocess
@@ -36,5 +36,9 @@ for point in plan["points"]:
         change("members", at - 3, [0x41, 0x50 + reg, 0x5f] if before[0] & 4 else [0x50 + reg, 0x5f, 0x90])
 if not what or not all(changed.values()):
     sys.exit("%s: the instructions to change were not found: %s" % (library, changed))
+note = code.find(b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0")
+if note < 0:
+    sys.exit("%s: it has no build-id" % library)
+code[note + 16] ^= 0xff
 open(out, "wb").write(code)
 print(", ".join("%s: %d" % x for x in changed.items()))

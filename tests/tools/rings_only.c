@@ -7,9 +7,10 @@
  * process one line of JSON: the words that were in its rings, the events that did
  * not fit, and the memory that was touched.
  */
-#include "bpf/shim_abi.h"
-#include "daemon/common/pass_fd.h"
+#include "bpf/abi/shim_abi.h"
+#include "daemon/common/process/pass_fd.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,8 +30,9 @@ static struct shim_header *make_rings(int *memory)
 	size_t bytes = shim__bytes(threads, words);
 	struct shim_header *header;
 
-	*memory = memfd_create("rings", MFD_CLOEXEC);
-	if (*memory < 0 || ftruncate(*memory, (off_t)bytes) != 0)
+	*memory = memfd_create("rings", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (*memory < 0 || ftruncate(*memory, (off_t)bytes) != 0 ||
+	    fcntl(*memory, F_ADD_SEALS, F_SEAL_SHRINK) != 0)
 		return NULL;
 	header = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *memory, 0);
 	if (header == MAP_FAILED)

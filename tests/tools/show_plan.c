@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The probe plan of a file of any machine, a point a line: EVENT FUNCTION COST INSTRUCTION READS,
- * separated by tabs, then "missing NAME":
+ * separated by tabs, then "missing NAME", and "shadow-stack" if it is marked as one that keeps those:
  *   show_plan FILE
  */
-#include "uprobes/plan.h"
+#include "uprobes/make_plan/make_plan.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,6 +27,8 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; probe_plan__missing(plan, i); i++)
 		printf("missing\t%s\n", probe_plan__missing(plan, i));
+	if (probe_plan__may_have_shadow_stack(plan))
+		puts("shadow-stack");
 	probe_plan__free(plan);
 	return 0;
 }

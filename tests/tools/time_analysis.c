@@ -7,8 +7,8 @@
  * of resident memory and, when OUT is given, the seconds and bytes of the
  * grains' JSON. LOG gets the event log, for which the events are kept.
  */
-#include "analysis/grain.h"
-#include "analysis/grain_groups.h"
+#include "analysis/include/grain.h"
+#include "analysis/include/grain_groups.h"
 #include "tests/tools/measure.h"
 
 #include <sys/stat.h>

@@ -5,8 +5,8 @@
  * of every fragment, fork and join alone; a picture of at most MAX_NODES nodes;
  * the page. The picture and the page are written to OUT.
  */
-#include "render/layout.h"
-#include "render/render.h"
+#include "render/layout/layout.h"
+#include "render/include/render.h"
 #include "tests/tools/measure.h"
 
 static int lay_out(const struct grain_graph *graph, size_t *nodes)

@@ -9,7 +9,7 @@
 #ifndef GRAIND_TESTS_BRUTE_FORCE_H
 #define GRAIND_TESTS_BRUTE_FORCE_H
 
-#include "analysis/grain.h"
+#include "analysis/include/grain.h"
 #include "tests/unit/check.h"
 
 #include <math.h>

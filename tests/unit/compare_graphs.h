@@ -3,7 +3,7 @@
 #ifndef GRAIND_TESTS_COMPARE_GRAPHS_H
 #define GRAIND_TESTS_COMPARE_GRAPHS_H
 
-#include "analysis/grain_compare.h"
+#include "analysis/include/grain_compare.h"
 #include "tests/unit/graph_text.h"
 
 /* The graph of a log's text, its work deviation against `baseline` (NULL: none); NULL and a failed check. */

@@ -3,7 +3,7 @@
 #ifndef GRAIND_TESTS_GRAPH_TEXT_H
 #define GRAIND_TESTS_GRAPH_TEXT_H
 
-#include "analysis/grain.h"
+#include "analysis/include/grain.h"
 #include "tests/unit/check.h"
 
 #include <math.h>

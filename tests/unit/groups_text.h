@@ -3,7 +3,7 @@
 #ifndef GRAIND_TESTS_GROUPS_TEXT_H
 #define GRAIND_TESTS_GROUPS_TEXT_H
 
-#include "analysis/grain_groups.h"
+#include "analysis/include/grain_groups.h"
 #include "tests/unit/graph_text.h"
 
 static inline struct grain_groups *groups_of(const struct grain_graph *g, const char *name)

@@ -3,7 +3,7 @@
 #ifndef GRAIND_TESTS_HOSTILE_FILE_H
 #define GRAIND_TESTS_HOSTILE_FILE_H
 
-#include "analysis/grain.h"
+#include "analysis/include/grain.h"
 #include "tests/unit/check.h"
 
 #include <time.h>

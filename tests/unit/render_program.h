@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "analysis/grain.h"
+#include "analysis/include/grain.h"
 
 #define PROGRAM_PENDING 4096
 

@@ -3,7 +3,7 @@
 #ifndef GRAIND_TESTS_RESOLVE_CASE_H
 #define GRAIND_TESTS_RESOLVE_CASE_H
 
-#include "daemon/common/trace_writer.h"
+#include "daemon/common/trace/trace_writer.h"
 #include "tests/unit/check.h"
 #include "tests/unit/stream_text.h"
 

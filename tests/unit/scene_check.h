@@ -11,7 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "render/layout.h"
+#include "render/base/array.h"
+#include "render/layout/layout.h"
 
 #define SCENE_CURVE_STEPS 6
 #define SCENE_EPSILON 1e-6
@@ -42,7 +43,7 @@ static inline void scene_things__add(struct scene_things *t, double x0, double y
 {
 	struct scene_thing *thing;
 
-	if (!scene__reserve((void **)&t->all, &t->capacity, t->count, sizeof(*t->all)))
+	if (!array__reserve((void **)&t->all, &t->capacity, t->count, sizeof(*t->all)))
 		abort();
 	thing = &t->all[t->count++];
 	*thing = (struct scene_thing){x0,	    y0,		  x1,	y1, fmin(x0, x1), fmax(x0, x1),

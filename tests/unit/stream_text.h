@@ -3,7 +3,7 @@
 #ifndef GRAIND_TESTS_STREAM_TEXT_H
 #define GRAIND_TESTS_STREAM_TEXT_H
 
-#include "analysis/event.h"
+#include "analysis/event/event.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef GRAIND_TESTS_TASKING_TEXT_H
 #define GRAIND_TESTS_TASKING_TEXT_H
 
-#include "analysis/grain_tasking.h"
+#include "analysis/include/grain_tasking.h"
 #include "tests/unit/graph_text.h"
 
 #define HEAD                                                                                                 \

@@ -3,7 +3,7 @@
 #ifndef GRAIND_TESTS_WORD_TRACE_H
 #define GRAIND_TESTS_WORD_TRACE_H
 
-#include "daemon/common/trace_writer.h"
+#include "daemon/common/trace/trace_writer.h"
 
 #include <stdlib.h>
 #include <unistd.h>

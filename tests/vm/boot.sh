@@ -26,15 +26,18 @@ boot_machine()
 		disk in "$V/in.tar" 2 readonly=on
 		disk out "$V/out.tar" 3 cache=unsafe)
 	tests=$*
-	[ "${SYSTEM:-}" ] || APPEND+=" systemd.unit=graind-tests.service$(printf ' systemd.mask=systemd-udev%s' d.service -trigger.service \
-		d-kernel.socket d-control.socket)"
-	timeout -k 10 "${GUEST_SECONDS:-1800}" nice -n "${NICE:-10}" "${MACHINE[@]}" -nodefaults -nographic -no-reboot -nic none \
-		-serial "file:$V/console.log" -kernel "$kernel" "${disks[@]}" -append \
-		"$APPEND root=PARTUUID=$IMAGE_SIGNATURE-01 rw panic=-1 quiet systemd.condition_needs_update=no graind.tests=${tests// /,}" >"$V/qemu.log" 2>&1 </dev/null ||
+	[ "${SYSTEM:-}" ] ||
+		APPEND+=" systemd.unit=graind-tests.service$(printf ' systemd.mask=systemd-udev%s' d.service \
+			-trigger.service d-kernel.socket d-control.socket)"
+	APPEND+=" root=PARTUUID=$IMAGE_SIGNATURE-01 rw panic=-1 quiet systemd.condition_needs_update=no"
+	timeout -k 10 "${GUEST_SECONDS:-1800}" nice -n "${NICE:-10}" "${MACHINE[@]}" -nodefaults -nographic \
+		-no-reboot -nic none -serial "file:$V/console.log" -kernel "$kernel" "${disks[@]}" -append \
+		"$APPEND graind.tests=${tests// /,}" >"$V/qemu.log" 2>&1 </dev/null ||
 		echo "QEMU ended with $?" >>"$V/qemu.log"
 }
 tar -c -f "$V/in.tar" --exclude='*.o' --exclude='*.d' --exclude='*.objects' -C "$HERE/../.." tests systemd \
-	--transform='s,^\./,build/,' -C "$(guest_build "$B")" ./graind ./graind-render ./grainctl ./libgrainshim.so ./tests/omp ./tests/tools ./tests/root \
+	--transform='s,^\./,build/,' -C "$(guest_build "$B")" ./graind ./graind-render ./grainctl ./grainctl-full \
+	./libgrainshim.so ./tests/omp ./tests/tools ./tests/root \
 	$(cd "$(guest_build "$B")" && ls -d ./deb/graind_*.deb 2>/dev/null)
 if [ "$KERNEL" ]; then
 	boot_machine "$@"

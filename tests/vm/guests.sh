@@ -5,28 +5,28 @@
 # What every guest runs; FEW=1 is set in guests, which are 10 to 20 times slower than the host.
 GUEST_TESTS=(
 	vm/test_numa.sh
-	root/test_exact.sh
-	root/test_scheduler.sh
-	root/test_capture.sh
+	root/constructs/test_exact.sh
+	root/record/test_scheduler.sh
+	root/record/test_capture.sh
 )
 # What every guest runs in which the clock is not the number of instructions.
 PC_TESTS=(
-	root/test_counters.sh
-	root/test_matrix.sh
+	root/record/test_counters.sh
+	root/constructs/test_matrix.sh
 )
 # What depends on NUMA nodes or the number of CPUs.
 NUMA_TESTS=(
 	vm/test_accesses.sh
-	root/test_numa_pages.sh
-	root/test_rings.sh
-	root/test_samples.sh
+	root/record/test_numa_pages.sh
+	root/record/test_rings.sh
+	root/record/test_samples.sh
 )
 # The daemon and its users. They attach and detach often, which is slow with perf-event uprobes. What is only about
 # requests and their answers runs under systemd on this machine's kernel, in seconds.
 SERVICE_TESTS=(
 	vm/test_service.sh
 	vm/test_clock.sh
-	root/test_shim.sh
+	root/shim/test_shim.sh
 )
 # What shows within minutes that graind works there.
 SHORT_TESTS=(
@@ -49,7 +49,7 @@ guest()
 	case $1 in
 	linux-6.1)
 		ARCHITECTURE=amd64 KERNEL=6.1
-		TESTS+=(root/test_numa_pages.sh vm/test_accesses.sh)
+		TESTS+=(root/record/test_numa_pages.sh vm/test_accesses.sh)
 		pc
 		;;
 	linux-6.1-counters)
@@ -70,15 +70,17 @@ guest()
 		;;
 	linux-arm64)
 		ARCHITECTURE=arm64 KERNEL=6.12
-		TESTS+=(root/test_known_work.sh)
+		TESTS+=(root/record/test_known_work.sh root/constructs/test_static_loops.sh)
 		# Its clock stands still with it, so it may wait for the others.
 		NICE=12
 		virt
 		;;
 	host-kernel)
 		ARCHITECTURE=$(dpkg --print-architecture) KERNEL=
-		TESTS=(vm/test_service.sh vm/test_service_recording.sh vm/test_transcript.sh vm/test_perf_dropin.sh root/test_exact.sh root/test_run_attach.sh root/test_daemon_api.sh)
-		SHORT_TESTS=(vm/test_service.sh vm/test_service_recording.sh vm/test_transcript.sh vm/test_perf_dropin.sh)
+		TESTS=(vm/test_service.sh vm/test_service_recording.sh vm/test_transcript.sh vm/test_perf_dropin.sh
+			root/constructs/test_exact.sh root/attach/test_run_attach.sh root/graind/test_daemon_api.sh)
+		SHORT_TESTS=(vm/test_service.sh vm/test_service_recording.sh vm/test_transcript.sh
+			vm/test_perf_dropin.sh)
 		;;
 	*)
 		echo "no guest is called '$1'; there are: ${GUESTS[*]}" >&2
@@ -88,7 +90,9 @@ guest()
 }
 
 # guest_build BUILD_DIRECTORY: where the build for the guest is; that of another architecture in a folder of it
-guest_build() { if [ "$ARCHITECTURE" = "$(dpkg --print-architecture)" ]; then echo "$1"; else echo "$1/$ARCHITECTURE"; fi; }
+guest_build() {
+	if [ "$ARCHITECTURE" = "$(dpkg --print-architecture)" ]; then echo "$1"; else echo "$1/$ARCHITECTURE"; fi
+}
 
 # One thread of QEMU runs all CPUs: with a thread for each, Linux 6.1 stood still at some boots and 6.12 panicked.
 # Without what is slow to emulate (wide vectors, a fifth level of page tables) and what only hardens the kernel,
@@ -100,7 +104,8 @@ pc()
 		-M "pc,usb=off,vmport=off")
 	four_nodes
 	# On a busy host the guest would measure its clock's frequency wrongly, several times over.
-	APPEND="console=ttyS0 mitigations=off init_on_alloc=0 apparmor=0 selinux=0 audit=0 nowatchdog randomize_kstack_offset=off"
+	APPEND="console=ttyS0 mitigations=off init_on_alloc=0 apparmor=0 selinux=0 audit=0 nowatchdog"
+	APPEND+=" randomize_kstack_offset=off"
 	APPEND+=" rcupdate.rcu_expedited=1 norandmaps tsc=reliable tsc_early_khz=$("$B/tests/tools/tsc_khz")"
 }
 
@@ -108,7 +113,8 @@ pc()
 # with ACPI tables the CPUs would belong to no node.
 virt()
 {
-	MACHINE=(qemu-system-aarch64 -accel tcg,thread=single,tb-size=512 -icount shift=0,sleep=off -cpu "max,pauth-impdef=on" -M "virt,gic-version=3")
+	MACHINE=(qemu-system-aarch64 -accel tcg,thread=single,tb-size=512 -icount shift=0,sleep=off
+		-cpu "max,pauth-impdef=on" -M "virt,gic-version=3")
 	four_nodes
 	APPEND="console=ttyAMA0 mitigations=off norandmaps"
 }

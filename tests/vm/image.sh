@@ -13,11 +13,11 @@ HERE=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$B/vm"
 V=$(cd "$B/vm" && pwd)
 image=$V/root-$architecture.img
-PACKAGES=(base-files base-passwd bash coreutils dash debianutils diffutils findutils grep gzip hostname libc-bin mawk sed tar
-	util-linux mount login systemd systemd-sysv udev kmod dpkg passwd init-system-helpers
+PACKAGES=(base-files base-passwd bash coreutils dash debianutils diffutils findutils grep gzip hostname libc-bin mawk
+	sed tar util-linux mount login systemd systemd-sysv udev kmod dpkg passwd init-system-helpers
 	libgomp1 libomp5-14 libgfortran5 libbpf1 libelf1 libdw1 libcapstone4 libzstd1 zlib1g libdeflate0 libmicrohttpd12
-	libcurl4 libssl3 libjansson4 libsystemd0 libpapi7.0 libpfm4 libhwloc15 libgvc6 libopen-trace-format2-10 libnuma1 libncursesw6 libconfuse2
-	python3 binutils bpftool curl procps hwloc-nox numactl)
+	libcurl4 libssl3 libjansson4 libsystemd0 libpapi7.0 libpfm4 libhwloc15 libgvc6 libopen-trace-format2-10 libnuma1
+	libncursesw6 libconfuse2 libsubid4 python3 binutils bpftool curl procps hwloc-nox numactl)
 
 made_of=$(cat "$0" "$HERE/../foreign_tree.sh" "$HERE/graind-tests.service" | sha256sum)
 exec 9>"$V/.image-$architecture.lock"
@@ -43,9 +43,10 @@ cp "$HERE/graind-tests.service" "$tree/etc/systemd/system/"
 mkdir -p "$tree/etc/systemd/system/multi-user.target.wants"
 ln -sf ../graind-tests.service "$tree/etc/systemd/system/multi-user.target.wants/"
 ln -sf multi-user.target "$tree/etc/systemd/system/default.target"
-for unit in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer fstrim.timer e2scrub_all.timer e2scrub_reap.service \
-	systemd-timesyncd.service systemd-networkd.service systemd-resolved.service getty.target getty@tty1.service \
-	serial-getty@.service systemd-random-seed.service systemd-logind.service systemd-update-utmp.service systemd-pcrphase.service; do
+for unit in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer fstrim.timer e2scrub_all.timer \
+	e2scrub_reap.service systemd-timesyncd.service systemd-networkd.service systemd-resolved.service getty.target \
+	getty@tty1.service serial-getty@.service systemd-random-seed.service systemd-logind.service \
+	systemd-update-utmp.service systemd-pcrphase.service; do
 	ln -sf /dev/null "$tree/etc/systemd/system/$unit"
 done
 : >"$tree/etc/fstab"
@@ -55,7 +56,9 @@ echo "$IMAGE_SIGNATURE$IMAGE_SIGNATURE$IMAGE_SIGNATURE$IMAGE_SIGNATURE" >"$tree/
 
 # One partition at 1 MiB, without mounting anything.
 MEGABYTES=1536
-le32() { printf '\\x%02x\\x%02x\\x%02x\\x%02x' $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) $(($1 >> 24 & 255)); }
+le32() {
+	printf '\\x%02x\\x%02x\\x%02x\\x%02x' $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) $(($1 >> 24 & 255))
+}
 put() { printf "$2" | dd of="$work/img" bs=1 seek="$1" conv=notrunc status=none; }
 truncate -s $((MEGABYTES + 1))M "$work/img"
 mke2fs -q -F -t ext4 -O ^has_journal -E offset=1048576 -m 0 -d "$tree" "$work/img" ${MEGABYTES}M

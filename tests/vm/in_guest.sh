@@ -7,7 +7,7 @@ disk=$1
 shift
 mkdir out
 named=()
-# Nothing of the packages has run when the disk was made.
+# No script of the packages ran when the disk was made.
 ldconfig
 libgvc6-config-update -c
 [ $# -gt 0 ] || IFS=, read -ra named < <(sed -n 's/.*graind\.tests=\([^ ]*\).*/\1/p' /proc/cmdline)

@@ -19,7 +19,10 @@ groups=()
 trap leave EXIT
 mkdir "$work/tree"
 debugfs -R "rdump / $work/tree" "$image?offset=1048576" 2>"$work/debugfs" >&2
-[ -x "$work/tree/lib/systemd/systemd" ] || [ -x "$work/tree/usr/lib/systemd/systemd" ] || { cat "$work/debugfs" >&2; exit 1; }
+[ -x "$work/tree/lib/systemd/systemd" ] || [ -x "$work/tree/usr/lib/systemd/systemd" ] || {
+	cat "$work/debugfs" >&2
+	exit 1
+}
 cp "$in" "$work/tree/in.tar"
 cat >"$work/tree/etc/systemd/system/graind-tests.service" <<UNIT
 [Unit]
@@ -46,10 +49,11 @@ done
 run()
 {
 	for g in "${groups[@]}"; do echo $BASHPID >"$g/cgroup.procs"; done
-	SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 exec systemd-nspawn --quiet -b -D "$work/tree" --register=no --keep-unit --console=pipe \
-		--capability=all --system-call-filter="bpf perf_event_open @debug @keyring" \
+	SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 exec systemd-nspawn --quiet -b -D "$work/tree" --register=no \
+		--keep-unit --console=pipe --capability=all --system-call-filter="bpf perf_event_open @debug @keyring" \
 		--bind=/sys/kernel/tracing --bind=/sys/fs/bpf --private-network systemd.condition_needs_update=no
 }
-timeout -k 10 "${GUEST_SECONDS:-900}" bash -c "$(declare -p groups work); $(declare -f run); run" >"$console" 2>&1 </dev/null ||
+timeout -k 10 "${GUEST_SECONDS:-900}" \
+	bash -c "$(declare -p groups work); $(declare -f run); run" >"$console" 2>&1 </dev/null ||
 	echo "systemd-nspawn ended with $?" >>"$console"
 cp "$work/tree/out.tar" "$out"

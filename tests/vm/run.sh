@@ -52,7 +52,9 @@ run_guest()
 
 export -f run_guest show
 # Five at a time, shown in their order: with perf-event uprobes a guest waits for its kernel half of the time.
-for name; do printf '%s\0' "$name"; done | xargs -0 -n 1 -P 5 bash -c 'run_guest "$1" >"$said/$1.part" 2>&1; mv "$said/$1.part" "$said/$1.all"' bash &
+for name; do
+	printf '%s\0' "$name"
+done | xargs -0 -n 1 -P 5 bash -c 'run_guest "$1" >"$said/$1.part" 2>&1; mv "$said/$1.part" "$said/$1.all"' bash &
 for name; do
 	until [ -e "$said/$name.all" ]; do sleep 0.2; done
 	cat "$said/$name.all"

@@ -7,7 +7,11 @@ if [ "$(cat /proc/1/comm)" != systemd ]; then
 fi
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C
 state() { systemctl show -P "$1" "${2:-graind.service}"; }
-as() { local user=$1; shift; HOME=/home/$user setpriv --reuid="$user" --regid="$user" --init-groups --inh-caps=-all -- "$@"; }
+as() {
+	local user=$1
+	shift
+	HOME=/home/$user setpriv --reuid="$user" --regid="$user" --init-groups --inh-caps=-all -- "$@"
+}
 # until_is SECONDS EXPECTED COMMAND...
 until_is()
 {
@@ -20,7 +24,11 @@ until_is()
 	done
 	return 1
 }
-job_state() { grainctl jobs --all --json | python3 -c 'import json,sys; print({j["job"]: j["state"] for j in json.load(sys.stdin)["jobs"]}.get(int(sys.argv[1])))' "$1"; }
+job_state() {
+	grainctl jobs --all --json |
+		python3 -c 'import json,sys; print({j["job"]: j["state"]
+			for j in json.load(sys.stdin)["jobs"]}.get(int(sys.argv[1])))' "$1"
+}
 # The user's own newest job.
 last_job() { as "$1" grainctl jobs --all --json | json 'max(j["job"] for j in d["jobs"])'; }
 # users: alice, bob, and carol of the group graind, each with programs at home; those of an earlier test are kept

@@ -25,10 +25,12 @@ for shift in 3600 -7200; do
 	wait "$program" 2>/dev/null
 	"$GRAINCTL" summary "$job" --json >"$T/summary"
 	is "$shift s: nothing is lost, nothing incomplete but what was open" \
-		"$(json '[d["events"]["lost"], d["damaged"], d["grains"]["total"] > 0]' <"$T/summary")" "[0, False, True]"
+		"$(json '[d["events"]["lost"], d["damaged"], d["grains"]["total"] > 0]' <"$T/summary")" \
+		"[0, False, True]"
 	check "$shift s: it took the seconds that it took" \
 		test "$("$GRAINCTL" jobs --all --json |
-			json '[1e9 < j["end_ns"] - j["start_ns"] < 300e9 for j in d["jobs"] if j["job"] == '"$job"']')" = "[True]"
+			json '[1e9 < j["end_ns"] - j["start_ns"] < 300e9 for j in d["jobs"]
+				if j["job"] == '"$job"']')" = "[True]"
 	OMP_NUM_THREADS=2 "$GRAINCTL" run -- "$B/tests/omp/fib" 14 6 >"$T/out" 2>"$T/err"
 	is "$shift s: another program is recorded" \
 		"$("$GRAINCTL" summary "$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/err" | tail -n 1)" --json |

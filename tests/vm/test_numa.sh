@@ -9,9 +9,11 @@
 # What the pairs below are worked out from; CPUs 2n and 2n+1 are on node n.
 is "the distances are those that guests.sh gives" "$(cat /sys/devices/system/node/node[0-9]*/distance 2>&1)" \
 	"$(printf '%s\n' '10 16 22 28' '16 10 28 22' '22 28 10 16' '28 22 16 10')"
-is "so are the nodes of the CPUs" "$(cat /sys/devices/system/node/node[0-9]*/cpulist 2>&1 | paste -sd ' ')" "0-1 2-3 4-5 6-7"
+is "so are the nodes of the CPUs" "$(cat /sys/devices/system/node/node[0-9]*/cpulist 2>&1 | paste -sd ' ')" \
+	"0-1 2-3 4-5 6-7"
 
-# The median, whether it is a problem (more than the largest distance inside a socket, 10), the CPUs, the distances of the pairs.
+# The median, whether it is a problem (more than the largest distance inside a socket, 10), the CPUs,
+# the distances of the pairs.
 cat >"$T/expected" <<'EOP'
 10 no 0,1 on one node
 16 yes 2,0 of nodes 1 and 0
@@ -54,10 +56,12 @@ for region, line in enumerate(open(base + "/expected")):
 p = s["problems"]["scatter"]
 same("scatter is a problem of %d grains" % flagged, (p["available"], p["grains"]), (True, flagged))
 PY
-# What is loaded with counters has the larger stacks, which kernels limit differently.
+# With counters, the BPF programs need more stack, which kernels limit differently.
 for program in pages pages.clang; do
 	check "$program with counters" "$GRAINCTL" run --counters page-faults,cycles -- "$B/tests/omp/$program" 10 2
-	is "$program: the page faults are counted" "$("$GRAINCTL" summary "$("$GRAINCTL" jobs --all --json | json 'max(j["job"] for j in d["jobs"])')" --json |
+	is "$program: the page faults are counted" \
+		"$("$GRAINCTL" summary "$("$GRAINCTL" jobs --all --json | json 'max(j["job"] for j in d["jobs"])')" \
+			--json |
 		json '[c["available"] for c in d["counters"] if c["name"] == "page-faults"]')" "[True]"
 done
 stop_graind

@@ -38,8 +38,10 @@ profile()
 	is "$name: runs" "$? $(tail -c 300 "$T/$name.out" | tail -1)" "0 $SAID"
 	check "$name: CPUs went $(cat "$T/$name.gone") times meanwhile" [ "$(cat "$T/$name.gone")" -ge 3 ]
 	job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/$name.err" | tail -1)
-	"$GRAINCTL" summary "$job" --json >"$T/$name.summary" && "$GRAINCTL" report "$job" --format json -o "$T/$name.grains"
-	is "$name: nothing lost" "$(json 'd["events"]["lost"], d["conservation"]["violations"]' <"$T/$name.summary")" "(0, 0)"
+	"$GRAINCTL" summary "$job" --json >"$T/$name.summary" &&
+		"$GRAINCTL" report "$job" --format json -o "$T/$name.grains"
+	is "$name: nothing lost" "$(json 'd["events"]["lost"], d["conservation"]["violations"]' <"$T/$name.summary")" \
+		"(0, 0)"
 }
 
 # judge NAME: task and chunk k of each round but the first have k page faults; the

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The drop-in that gives the service CAP_SYS_ADMIN, on a kernel that wants it for perf-event uprobes: without it a user is told
-# what is missing, with it the service records, with that one capability more.
+# The drop-in that gives the service CAP_SYS_ADMIN, on a kernel that wants it for perf-event uprobes: without it a user
+# is told what is missing, with it the service records, with that one capability more.
 # usage: tests/vm/test_perf_dropin.sh BUILD_DIRECTORY
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/service_lib.sh"
@@ -22,7 +22,8 @@ if [ $STATUS -eq 0 ]; then
 	skip "without the drop-in" "this kernel allows perf-event uprobes without CAP_SYS_ADMIN"
 else
 	is "without the drop-in: refused in one line" "$STATUS $(wc -l <"$T/out")" "1 1"
-	check "which says what is missing, where, and who tells how to mend it" grep -q 'libgomp.*CAP_SYS_ADMIN.*grainctl doctor' "$T/out"
+	check "which says what is missing, where, and who tells how to mend it" \
+		grep -q 'libgomp.*CAP_SYS_ADMIN.*grainctl doctor' "$T/out"
 	sed 's/^/# /' "$T/out"
 	as alice sh -c 'cd && exec grainctl run -- ./fib 16 6' >"$T/out" 2>&1
 	is "a program runs all the same" "$? $(grep -c '"correct":true' "$T/out") $(grep -c '^job' "$T/out")" "0 1 0"
@@ -34,11 +35,17 @@ systemctl daemon-reload
 check "it starts with the drop-in" systemctl restart graind
 is "with one capability more" "$(capabilities)" 000000c0002800c5
 is "and waits for probes that are detached slowly" "$(state TimeoutStopUSec)" 10min
-check "doctor sees what the service has" [ "$(as alice grainctl doctor --json | json '[c["result"] for c in d["checks"] if c["name"] == "perf uprobes"]')" = "['yes']" ]
+check "doctor sees what the service has" \
+	[ "$(as alice grainctl doctor --json |
+		json '[c["result"] for c in d["checks"] if c["name"] == "perf uprobes"]')" = "['yes']" ]
 JOB=$(as alice grainctl attach "$P" --duration 2 | sed -n 's/^job //p')
 # The last of its probes is gone long after its time is over.
 check "alice's program is recorded" until_is 240 finished job_state "${JOB:-0}"
-is "by perf events, exactly" "$(grainctl jobs --all --json | json "[j['method'] for j in d['jobs'] if j['job'] == ${JOB:-0}]") $(as alice grainctl summary "${JOB:-0}" --json | json 'd["events"]["lost"], d["conservation"]["violations"], d["grains"]["total"] > 10')" \
+is "by perf events, exactly" \
+	"$(grainctl jobs --all --json |
+		json "[j['method'] for j in d['jobs'] if j['job'] == ${JOB:-0}]") $(
+		as alice grainctl summary "${JOB:-0}" --json |
+			json 'd["events"]["lost"], d["conservation"]["violations"], d["grains"]["total"] > 10')" \
 	"['perf'] (0, 0, True)"
 kill "$P"
 rm -r $DROPINS

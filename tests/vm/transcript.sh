@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # A session of users without rights of a machine that has graind as a service: each command as it is typed, behind the
-# user's prompt, with all that it says, and its exit status where that is not 0. The package is installed, the users have
-# fib and loop_forever at home; test_transcript.sh sees to that, and reads what this prints.
+# user's prompt, with all that it says, and its exit status where that is not 0. The package is installed, the users
+# have fib and loop_forever at home; test_transcript.sh sees to that, and reads what this prints.
 # usage: tests/vm/transcript.sh
 export LC_ALL=C COLUMNS=100
 
@@ -14,7 +14,8 @@ type()
 	if [ "$1" = root ]; then
 		(cd && bash -c "$2")
 	else
-		HOME=/home/$1 USER=$1 setpriv --reuid="$1" --regid="$1" --init-groups --inh-caps=-all -- bash -c "cd; $2"
+		HOME=/home/$1 USER=$1 setpriv --reuid="$1" --regid="$1" --init-groups --inh-caps=-all \
+			-- bash -c "cd; $2"
 	fi 2>&1
 	status=$?
 	[ $status -eq 0 ] || printf '[exit status %d]\n' $status

@@ -3,8 +3,8 @@
  * hostile SECONDS: comes to graind as libgrainshim does and writes nonsense into all
  * that it is given, from two threads, whether it is to be recorded or not.
  */
-#include "bpf/shim_abi.h"
-#include "daemon/common/pass_fd.h"
+#include "bpf/abi/shim_abi.h"
+#include "daemon/common/process/pass_fd.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Rings in separate maps, as on a machine with several NUMA nodes, deliver the same as rings in one map: every task of
+# whole runs, compared with the program's own account, on both runtimes.
+. "$(dirname "$0")/../../lib.sh"
+. "$(dirname "$0")/../root_lib.sh"
+nodes=$(find /sys/devices/system/node -maxdepth 1 -name 'node[0-9]*' 2>/dev/null | wc -l)
+
+# maps NAME: how many maps have that name
+maps() { bpftool map show 2>/dev/null | grep -c " name $1 "; }
+
+# run_exact WHAT PROGRAM ARG...: checks that a run with two threads is complete and exact
+run_exact()
+{
+	local what=$1 program=$2 job
+	shift 2
+	OMP_NUM_THREADS=2 OMP_DYNAMIC=false "$GRAINCTL" run -- "$program" "$@" \
+		--truth "$T/truth" >"$T/out.json" 2>"$T/err"
+	job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/err" | tail -1)
+	"$GRAINCTL" report "$job" --format json -o "$T/ndjson" 2>>"$T/err" &&
+		"$GRAINCTL" summary "$job" --json >"$T/summary" 2>>"$T/err" &&
+		"$GRAINCTL" export "$job" --format log >"$T/log" 2>>"$T/err" ||
+		not_ok "$what: report" "$(tail -3 "$T/err")"
+	python3 "$HERE/constructs/exact.py" "$what" "$T/out.json" "$T/truth" "$T/ndjson" "$T/summary" "$T/log"
+	is "$what: nothing is lost" "$(json 'd["events"]["lost"]' <"$T/summary")" 0
+}
+
+others=$(maps node_ring)
+for rings in one apart; do
+	export GRAIND_RINGS=$rings
+	start_graind || exit 1
+	run_exact "rings $rings, libgomp" "$B/tests/omp/fib" 22 6
+	[ "${FEW:-}" ] || run_exact "rings $rings, libomp" "$B/tests/omp/fib.clang" 22 6
+	OMP_NUM_THREADS=2 "$GRAINCTL" run -- "$B/tests/omp/fib" 36 8 >/dev/null 2>&1 &
+	PIDS+=($!)
+	wanted=0
+	[ $rings = apart ] && wanted=$(getconf _NPROCESSORS_CONF)
+	for _ in $(seq 600); do
+		[ "$(maps node_slots)" -gt 0 ] && break
+		[ "$(maps ring_slots)" -gt 0 ] && [ $rings = one ] && break
+		sleep 0.05
+	done
+	is "rings $rings: maps of their own" $(($(maps node_ring) - others)) "$wanted"
+	stop_graind
+done
+unset GRAIND_RINGS
+
+if [ "$nodes" -lt 2 ]; then
+	skip "rings by node" "this machine has one NUMA node; make check-vm has a guest with four"
+	exit 0
+fi
+start_graind || exit 1
+last=$(find /sys/devices/system/node -maxdepth 1 -name 'node[0-9]*' -printf '%f\n' | sort -V | tail -1)
+cpus=$(cat "/sys/devices/system/node/$last/cpulist")
+OMP_NUM_THREADS=2 taskset -c "$cpus" "$GRAINCTL" run -- "$B/tests/omp/fib" 40 12 >/dev/null 2>&1 &
+pid=$!
+PIDS+=($pid)
+found=
+for _ in $(seq 150); do
+	found=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/"$GRAIND_PID"/task/*/status 2>/dev/null |
+		grep -cx "$cpus")
+	[ "$found" -gt 0 ] && break
+	sleep 0.2
+done
+is "a map of rings for each node" $(($(maps node_ring) - others)) "$nodes"
+is "the thread that empties them goes to the node of the program" "$((found > 0))" 1
+stop_graind

@@ -1,7 +1,0 @@
-#!/bin/bash
-# SPDX-License-Identifier: BSD-2-Clause
-# graind beside programs that come and go: it holds no more at the end than at the begin.
-# usage: tests/root/test_soak.sh BUILD_DIRECTORY [SECONDS]    make check-soak: 20 minutes
-. "$(dirname "$0")/../lib.sh"
-. "$(dirname "$0")/root_lib.sh"
-finishes python3 -B "$HERE/faults_soak.py" "$B" "$T" "${2:-5}"
