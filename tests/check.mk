@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-## check-full: check with every construct on every version of the runtimes (an hour)
+## check-full: all tests, also those of tests/full_only.txt, and unit tests with ASan and UBSan (an hour)
+## check-every: check-full with every construct on every version of the runtimes (hours)
 ## check-vm: the tests in real guests under QEMU: other kernels, arm64, four NUMA nodes (as root);
 ##   GUESTS= some of them only
 ## check-shim-cycles: 500 times attach --fast and detach of programs that run (as root);
@@ -27,8 +28,13 @@ test-programs: guest-programs $(UNIT_TESTS) $(EXAMPLES)
 sanitized: $(UNIT_TESTS) $(REPLAYS)
 
 # A new make finds by pkg-config what was just installed.
-check-full: export FULL := 1
-check check-full:
+check:
+	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
+	@$(MAKE) --no-print-directory -j$$(nproc) test-programs
+	@tests/run.sh $(B) $(T)
+check-full check-every: export FULL := 1
+check-every: export EVERY := 1
+check-full check-every:
 	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES) $(VM_PACKAGES)
 	@$(MAKE) --no-print-directory -j$$(nproc) test-programs
 	@$(MAKE) --no-print-directory -j$$(nproc) SAN=1 B=$(B)/san sanitized
@@ -50,7 +56,7 @@ ifneq ($(if $(GUESTS),$(findstring arm64,$(GUESTS)),all),)
 endif
 	@tests/vm/run.sh $(B) $(GUESTS)
 
-check-faults: export FULL := 1
+check-faults: export EVERY := 1
 check-faults: test-programs
 	@bash tests/root/graind/test_faults.sh $(B)
 check-soak: test-programs
@@ -89,6 +95,6 @@ sysroot:
 	@tests/foreign_tree.sh $(ARCH) $(SYSROOT) libc6-dev libgcc-12-dev libstdc++-12-dev libgomp1 libomp5-14 \
 		libomp-14-dev $(filter %-dev,$(BUILD_PACKAGES))
 
-.PHONY: constructs guest-programs test-programs sanitized check check-full check-vm check-shim-cycles check-long \
-	check-answers check-static check-faults check-soak check-hostile bench bench-analysis bench-prometheus \
-	bench-render sysroot
+.PHONY: constructs guest-programs test-programs sanitized check check-full check-every check-vm check-shim-cycles \
+	check-long check-answers check-static check-faults check-soak check-hostile bench bench-analysis \
+	bench-prometheus bench-render sysroot

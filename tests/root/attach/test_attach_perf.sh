@@ -9,7 +9,7 @@ before=$(bpf_objects)
 export GRAIND_ATTACH=perf
 start_graind || exit 1
 # Detaching takes most of a minute.
-for threads in ${FULL:+1} 2; do
+for threads in ${EVERY:+1} 2; do
 	name=perf-$threads
 	OMP_NUM_THREADS=$threads "$GRAINCTL" run -- "$B/tests/omp/fib" 20 7 2 --truth "$T/$name.truth" \
 		>"$T/$name.json" 2>"$T/$name.err" </dev/null

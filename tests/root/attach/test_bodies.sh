@@ -3,7 +3,7 @@
 # A libgomp that does the same as the system's with other instructions. So the places are not recognised where it
 # calls the bodies of tasks, of regions, or of both. These bodies are then observed in the program's own functions.
 # Recordings are exact inside the window of an attach: of regions and tasks with 2 threads if both are rewritten, of a
-# few if one of them is. With FULL=1 (make check-full): all three libraries, all programs, 1, 2 and 4 threads. Then
+# few if one of them is. With EVERY=1 (make check-every): all three libraries, all programs, 1, 2 and 4 threads. Then
 # programs whose bodies have no names, and bodies that are known only when they are passed to the runtime.
 # usage: tests/root/attach/test_bodies.sh BUILD_DIRECTORY [--only PATTERN] [--runtime PATTERN] [--threads N...]
 . "$(dirname "$0")/../../lib.sh"
@@ -37,7 +37,7 @@ late()
 }
 
 start_graind || exit 1
-if [ "${FULL:-}" ] || [ $# -gt 1 ]; then
+if [ "${EVERY:-}" ] || [ $# -gt 1 ]; then
 	matrix "${@:2}"
 else
 	matrix --families --only '[npt]*' --threads 2 --runtime rewritten-both

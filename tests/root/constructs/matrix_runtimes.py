@@ -123,7 +123,7 @@ def rewritten(build, scratch, library):
 def fetched(build):
     """The runtimes that tests/runtimes.sh has fetched, or why it has not."""
     found = []
-    names = [] if os.environ.get("FULL") else FEW
+    names = [] if os.environ.get("EVERY") else FEW
     out = subprocess.run([os.path.join(TESTS, "runtimes.sh"), build, *names], capture_output=True, text=True).stdout
     for line in out.splitlines():
         name, where, *why = line.split(None, 2)

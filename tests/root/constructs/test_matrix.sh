@@ -4,7 +4,7 @@
 # usage: tests/root/constructs/test_matrix.sh BUILD_DIRECTORY [--all] [--markdown] [--only PATTERN,...] [--runtime
 # PATTERN]
 # --all: also on the versions of test_matrix_versions.sh; --markdown: only the table.
-# Without FULL=1: every construct with 2 threads, one of each family with 1 and 4. With FULL=1 (make check-full): all
+# Without EVERY=1: every construct with 2 threads, one of each family with 1 and 4. With EVERY=1 (make check-every): all
 # with all.
 # FEW=1: one program of each kind of event, for machines that are ten times slower.
 . "$(dirname "$0")/../../lib.sh"
@@ -14,7 +14,7 @@ if [ "${FEW:-}" ]; then
 	python3 "$HERE/constructs/matrix.py" "$B" "$T" --threads 4 --runtime libgomp \
 		--only task_depend,for_dynamic,critical
 	python3 "$HERE/constructs/matrix.py" "$B" "$T" --threads 4 --runtime libomp --only taskloop,taskgroup,sections
-elif [ "${FULL:-}" ] || [ $# -gt 1 ]; then
+elif [ "${EVERY:-}" ] || [ $# -gt 1 ]; then
 	python3 "$HERE/constructs/matrix.py" "$B" "$T" "${@:2}"
 else
 	python3 "$HERE/constructs/matrix.py" "$B" "$T" --threads 2

@@ -4,7 +4,7 @@
 # is estimated near the truth. Other programs are recorded as always. A row of the benchmark measures the cost in real
 # time.
 # usage: tests/root/record/test_ceiling.sh BUILD_DIRECTORY
-# With FULL=1 (make check-full) also the estimates for a program that is recorded in windows.
+# With EVERY=1 (make check-every) also the estimates for a program that is recorded in windows.
 . "$(dirname "$0")/../../lib.sh"
 . "$(dirname "$0")/../root_lib.sh"
 export OMP_NUM_THREADS=2
@@ -158,7 +158,7 @@ if all(est):
           [r["grains"] for r in runs])
 PY
 }
-[ "${FULL:-}" ] && medium
+[ "${EVERY:-}" ] && medium
 
 # A session. The policy's ceiling is that of each process. If all processes are recorded, the most costly one decides.
 stop_graind

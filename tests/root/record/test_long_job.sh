@@ -3,14 +3,14 @@
 # Jobs with more events than their files may hold. They have statistics of the whole run, and a graph of its first
 # part and of some parallel regions after it.
 # usage: tests/root/record/test_long_job.sh BUILD_DIRECTORY [TASKS]
-# Without FULL=1: few tasks, and from inside only on libgomp. With FULL=1 (make check-full): all. With TASKS: only one
+# Without EVERY=1: few tasks, and from inside only on libgomp. EVERY=1 (make check-every): all. With TASKS: only one
 # job, with at least this many tasks, in 32 MiB.
 . "$(dirname "$0")/../../lib.sh"
 . "$(dirname "$0")/../root_lib.sh"
 start_graind || exit 1
 export OMP_NUM_THREADS=2
 TASKS=${2:-0}
-FULL=${FULL:-0}
+EVERY=${EVERY:-0}
 MAX=$(((TASKS ? 32 : 8) << 20))
 
 # bytes_of JOB: what its files take now. Files without a name, which only graind has open, count as well. Each file
@@ -186,19 +186,19 @@ if [ "$TASKS" -gt 0 ]; then
 	exit 0
 fi
 
-long "libgomp, from inside" 1 --fast --lossless -- "$B/tests/omp/fib" 25 18 $((FULL ? 12 : 6))
+long "libgomp, from inside" 1 --fast --lossless -- "$B/tests/omp/fib" 25 18 $((EVERY ? 12 : 6))
 "$GRAINCTL" summary 1 >"$T/text"
 check "the text says what is of the whole run" grep -q "of the whole" "$T/text"
 "$GRAINCTL" analyze "$GRAIND_STATE_DIR/jobs/1/trace.grt" --format json >"$T/grains"
 check "the trace can be analysed without graind" test -s "$T/grains"
 check "a report of the first part" "$GRAINCTL" report 1 --format html -o "$T/report.html"
-long "libgomp, by probes" 2 -- "$B/tests/omp/fib" 25 15 $((FULL ? 8 : 6))
+long "libgomp, by probes" 2 -- "$B/tests/omp/fib" 25 15 $((EVERY ? 8 : 6))
 regions "rounds, libgomp, by probes" 3 -- "$B/tests/omp/slow_round" 5500 200 8000
 # Not in the slow round, which comes after nine tenths of 3.5 million. Then there might be more than graind looks at.
 STOPS=2000000
 regions "rounds, libgomp, from inside, graind is stopped" 4 --fast --lossless -- "$B/tests/omp/slow_round" 7000 500 4000
 STOPS=0
-if [ "$FULL" -gt 0 ]; then
+if [ "$EVERY" -gt 0 ]; then
 	long "libomp, from inside" 5 --fast --lossless -- "$B/tests/omp/fib.clang" 25 18 10
 	regions "rounds, libgomp, from inside" 6 --fast --lossless -- "$B/tests/omp/slow_round" 7000 500 4000
 	regions "rounds, libomp, from inside" 7 --fast --lossless -- "$B/tests/omp/slow_round.clang" 6000 500 4000

@@ -3,7 +3,7 @@
 # libgrainshim: every construct on libgomp is as with uprobes. A million small tasks are recorded without a loss. A
 # program goes on unharmed if nobody listens to it, if it forks, or if its graind is killed.
 # usage: tests/root/shim/test_shim.sh BUILD_DIRECTORY
-# With FULL=1 (make check-full) with 1, 2 and 4 threads, and on the other versions of libgomp.
+# With EVERY=1 (make check-every) with 1, 2 and 4 threads, and on the other versions of libgomp.
 # FEW=1: one program of each kind of event, and thousands of tasks, for machines that are ten times slower.
 . "$(dirname "$0")/../../lib.sh"
 . "$(dirname "$0")/../root_lib.sh"
@@ -28,9 +28,9 @@ is "a graind that has no job for it sends it away" \
 	"$(LD_PRELOAD=$shim GRAIND_SHIM_SOCKET=$GRAIND_SOCKET.shim "$fib" 20 10 | json 'd["correct"]')" True
 
 few=(--threads 2)
-[ "${FULL:-}" ] && few=()
+[ "${EVERY:-}" ] && few=()
 python3 "$HERE/constructs/matrix.py" "$B" "$T" --fast --runtime libgomp "${few[@]}" "${only[@]}"
-[ "${FULL:-}" ] && python3 "$HERE/constructs/matrix.py" "$B" "$T" --fast --versions --runtime 'gomp-*'
+[ "${EVERY:-}" ] && python3 "$HERE/constructs/matrix.py" "$B" "$T" --fast --versions --runtime 'gomp-*'
 
 "$GRAINCTL" run --fast -- "$fib" $depth $depth >"$T/out" 2>"$T/err"
 job=$(job_of)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # attach --fast: libgrainshim.so in programs that already run. It is exact inside the window as with probes, and
 # honest at its edges. The programs are unharmed: signals, sleeps, blocking calls, allocators, loaders. Each runs with
-# few numbers of threads; with FULL=1 (make check-full) with more, and twice.
+# few numbers of threads; with EVERY=1 (make check-every) with more, and twice.
 # usage: tests/root/shim/test_shim_attach.sh BUILD_DIRECTORY
 . "$(dirname "$0")/../../lib.sh"
 . "$(dirname "$0")/../root_lib.sh"
@@ -64,7 +64,7 @@ verify()
 
 start_graind || exit 1
 numbers=(2) held=(3) times=(1)
-[ "${FULL:-}" ] && numbers=(1 2 4) held=(1 3) times=(1 2)
+[ "${EVERY:-}" ] && numbers=(1 2 4) held=(1 3) times=(1 2)
 # On libgomp, and on libomp.
 for compiler in "" .clang; do
 	for threads in "${numbers[@]}"; do

@@ -3,7 +3,7 @@
 # libgrainshim built with ThreadSanitizer, which is told what the OpenMP runtimes pass from thread to thread. Runs
 # some constructs with 4 threads, and threads that come and go, are cancelled, end and execute programs from inside
 # tasks. No race is reported. Without the hand-overs, races would be reported. Forks are not tested: ThreadSanitizer
-# does not support a child with threads. With FULL=1 (make check-full) one program of each family.
+# does not support a child with threads. With EVERY=1 (make check-every) one program of each family.
 # usage: tests/root/shim/test_shim_races.sh BUILD_DIRECTORY
 . "$(dirname "$0")/../../lib.sh"
 . "$(dirname "$0")/../root_lib.sh"
@@ -11,7 +11,7 @@
 few=nested,parallel_for,for_ordered,single_copyprivate,task_depend,task_detach,task_untied
 few+=,taskloop_num_tasks,cancel_taskgroup
 which=(--families)
-[ "${FULL:-}" ] || which=(--only "$few")
+[ "${EVERY:-}" ] || which=(--only "$few")
 
 sanitized_shim thread || exit 1
 start_graind || exit 1
