@@ -10,6 +10,15 @@ GRAIND_PID=
 GRAINCTL=$B/grainctl
 HERE=$ROOT/tests/root
 
+# for_all_users [PROGRAM...]: copies grainctl, what belongs beside it, and these programs to $T/public, where every user
+# can reach them. Others need not be able to reach the checkout.
+for_all_users()
+{
+	chmod 755 "$T"
+	mkdir -p -m 755 "$T/public"
+	install -m 755 "$B/grainctl" "$B/grainctl-full" "$B/libgrainshim.so" "$@" "$T/public"
+}
+
 # start_graind: starts a graind for this test, with its own state directory and socket
 start_graind()
 {
@@ -18,7 +27,7 @@ start_graind()
 	"$B/graind" --foreground --state-dir "$GRAIND_STATE_DIR" --socket "$GRAIND_SOCKET" >>"$T/graind.log" 2>&1 &
 	GRAIND_PID=$!
 	PIDS+=("$GRAIND_PID")
-	for i in $(seq 600); do
+	for i in $(seq 2400); do
 		[ -S "$GRAIND_SOCKET" ] && "$GRAINCTL" status >/dev/null 2>&1 && return 0
 		kill -0 "$GRAIND_PID" 2>/dev/null || break
 		sleep 0.05
@@ -71,7 +80,7 @@ reload()
 	local was
 	was=$(grep -c 'settings' "$T/graind.log")
 	kill -HUP "$GRAIND_PID"
-	for _ in $(seq 1500); do [ "$(grep -c 'settings' "$T/graind.log")" -gt "$was" ] && return; sleep 0.02; done
+	for _ in $(seq 6000); do [ "$(grep -c 'settings' "$T/graind.log")" -gt "$was" ] && return; sleep 0.02; done
 }
 
 # bpf_objects: what graind has in the kernel, one line each: its links, programs and maps. Objects of other processes
@@ -104,7 +113,7 @@ spared()
 wait_gone()
 {
 	local i left
-	for i in $(seq 300); do
+	for i in $(seq 1200); do
 		left=$(comm -13 <(sort <<<"$2") <(bpf_objects | sort) | spared)
 		[ -z "$left" ] && break
 		sleep 0.1
@@ -124,7 +133,7 @@ of_job() { curl -s --unix-socket "$GRAIND_SOCKET" "http://graind/v1/jobs/$1" | j
 # becomes NUMBER EXPRESSION: waits until the expression holds, for at most ten seconds
 becomes() {
 	local _
-	for _ in $(seq 300); do [ "$(of_job "$1" "$2")" = True ] && break; sleep 0.1; done
+	for _ in $(seq 1200); do [ "$(of_job "$1" "$2")" = True ] && break; sleep 0.1; done
 	of_job "$1" "$2"
 }
 # records JOB SECONDS: waits for this long, and until the job has 20 whole regions of loop_forever. Any 25 regions in

@@ -13,7 +13,7 @@ serve()
 	/usr/bin/python3 "$ROOT/tests/cli/grainctl/fake_graind.py" "$T/$1.sock" "$T/$1.log" "$1" "$T/trace.log" \
 		2>"$T/$1.err" &
 	PIDS+=($!)
-	for _ in $(seq 600); do
+	for _ in $(seq 2400); do
 		[ -S "$T/$1.sock" ] && return
 		sleep 0.05
 	done
@@ -186,7 +186,7 @@ for signal in TERM INT HUP USR1; do
 	ctl good run -- bash -c "trap 'echo got; exit 7' $signal; echo ready; for i in {1..200}; do sleep 0.05; done" \
 		>out 2>err &
 	wrapper=$!
-	for _ in $(seq 600); do grep -qs ready out && break; sleep 0.05; done
+	for _ in $(seq 2400); do grep -qs ready out && break; sleep 0.05; done
 	kill -$signal "$(pgrep -P "$(pgrep -P "$wrapper" -x timeout)" -x grainctl)"
 	wait "$wrapper"
 	is "run: SIG$signal is passed on" "$? $(grep -c got out) $(last)" "7 1 job 7"

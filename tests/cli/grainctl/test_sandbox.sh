@@ -86,7 +86,7 @@ is "a crash is told, too" "$? $(grep -c 'ended early' err) $(find . -name '*b.sv
 busy report large.grt -o b.svg
 kill -TERM "$G"; wait "$G"
 is "SIGTERM: nothing is left" "$? $(find . -name '*b.svg*')" "143 "
-for _ in $(seq 1500); do kill -0 "$C" 2>/dev/null || break; sleep 0.02; done
+for _ in $(seq 6000); do kill -0 "$C" 2>/dev/null || break; sleep 0.02; done
 is "nor the child" "$(cat "/proc/$C/comm" 2>/dev/null)" ""
 "$ctl" report large.grt --format json 2>err | head -1 >out
 is "a closed pipe is not worth a word" "${PIPESTATUS[0]} $(cat err)" "141 "

@@ -108,7 +108,7 @@ fi
 mkdir signals
 "$ctl" export large.grt --format otf2 -o signals/x 2>err &
 pid=$!
-for _ in $(seq 500); do
+for _ in $(seq 6000); do
 	[ -n "$(ls -A signals)" ] && break
 	sleep .02
 done

@@ -64,7 +64,7 @@ if attach "$PROGRAM"; then
 	from=$(now_ns)
 	wait "$PROGRAM"
 	to=$(now_ns)
-	for _ in $(seq 300); do
+	for _ in $(seq 1200); do
 		state=$("$GRAINCTL" jobs --all --json | python3 -c '
 import json, sys
 jobs = json.load(sys.stdin)

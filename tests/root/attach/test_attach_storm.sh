@@ -32,7 +32,7 @@ for n in 1 2 3; do
 done
 wait "${loops[@]}"
 is "every attach has an answer, every program its result" "$(cat "$T"/bad.*)" ""
-for _ in $(seq 300); do
+for _ in $(seq 1200); do
 	[ "$("$GRAINCTL" jobs --json | json 'd["jobs"]')" = '[]' ] && break
 	sleep 0.1
 done

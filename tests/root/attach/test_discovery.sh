@@ -33,7 +33,7 @@ print(d["grains"]["incomplete"], d["late"], d["damaged"])')" "0 False False"
 wait_state()
 {
 	local i
-	for i in $(seq 300); do
+	for i in $(seq 1200); do
 		[ "$(field "$1" state)" = "$2" ] && return 0
 		sleep 0.1
 	done
@@ -200,7 +200,7 @@ jobs = [j for j in json.load(sys.stdin)["jobs"] if j["job"] >= int(sys.argv[1]) 
 print(*sorted(j["grains"] for j in jobs))
 sys.exit(any(j["state"] != "finished" for j in jobs))' $first "$@"
 }
-for _ in $(seq 300); do observed $a $b $c $d $e "${short[@]}" >/dev/null && break; sleep 0.1; done
+for _ in $(seq 1200); do observed $a $b $c $d $e "${short[@]}" >/dev/null && break; sleep 0.1; done
 is "session: all files, and programs executed since, are observed" "$(observed $a $b $c $d $e)" "31 32 33 34 35 1000"
 unrecorded() { grep "is not recorded" "$T/graind.log" | grep -E "$(IFS='|'; echo "process (${short[*]}) ")"; }
 is "session: programs that are over at once too" "$(observed "${short[@]}")$(unrecorded)" "36 36 36 36 36 36 36 36"

@@ -20,7 +20,7 @@ run()
 	LD_LIBRARY_PATH=$1 OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive LOOP_PAUSE_US=1000 "$T/program" 600000 \
 		/dev/null >/dev/null & PROGRAM=$!
 	PIDS+=("$PROGRAM")
-	for _ in $(seq 1500); do
+	for _ in $(seq 6000); do
 		grep -q libgomp "/proc/$PROGRAM/maps" && return
 		sleep 0.02
 	done
@@ -91,14 +91,14 @@ hold()
 	rm -f "$T/held"
 	/usr/bin/python3 -SE "$T/hold.py" "$T/slow.so" "$T/held" & HOLDER=$!
 	PIDS+=("$HOLDER")
-	for _ in $(seq 1500); do
+	for _ in $(seq 6000); do
 		[ -e "$T/held" ] && return
 		sleep 0.02
 	done
 }
 hold
 job_of "$HOLDER" >"$T/held.job" & ASKER=$!
-for _ in $(seq 500); do
+for _ in $(seq 12000); do
 	SLOW=$(worker $HOSTILE)
 	[ "$SLOW" ] && break
 	sleep 0.01
@@ -127,7 +127,7 @@ stop_graind
 is "graind ends properly" "$GRAIND_STATUS" 0
 # They are killed when graind ends, and gone once they have had a CPU for it.
 still() { for w in $LEFT; do cat "/proc/$w/comm" 2>/dev/null; done; }
-for _ in $(seq 600); do [ "$(still)" ] || break; sleep 0.05; done
+for _ in $(seq 2400); do [ "$(still)" ] || break; sleep 0.05; done
 is "and its workers with it" "$(still)" ""
 
 # --- who reads what -----------------------------------------------------------------------

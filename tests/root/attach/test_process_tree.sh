@@ -50,7 +50,7 @@ print(d["grains"]["incomplete"], d["late"], d["damaged"])')" "0 False False"
 wait_field() # JOB FIELD VALUE
 {
 	local i
-	for i in $(seq 300); do
+	for i in $(seq 1200); do
 		[ "$("$GRAINCTL" jobs --all --json | python3 -c '
 import json, sys
 print(*[j[sys.argv[2]] for j in json.load(sys.stdin)["jobs"] if j["job"] == int(sys.argv[1])])' "$1" "$2")" = "$3" ] &&
@@ -119,7 +119,7 @@ program=$!
 PIDS+=("$program")
 sleep 0.3
 FIRST=$("$GRAINCTL" attach "$program" 2>err | sed -n 's/^job //p')
-for i in $(seq 300); do grep -q '^State:.*T' "/proc/$program/status" && break; sleep 0.1; done
+for i in $(seq 1200); do grep -q '^State:.*T' "/proc/$program/status" && break; sleep 0.1; done
 check "a stopped process: its job runs on" wait_field "$FIRST" state running
 kill -CONT "$program"
 wait "$program"
@@ -128,7 +128,7 @@ is "a stopped process: what it does when it is continued" "$(tree "$FIRST")" "0 
 ./family stop tasks:6 >out &
 program=$!
 PIDS+=("$program")
-for i in $(seq 300); do grep -q '^State:.*T' "/proc/$program/status" && break; sleep 0.1; done
+for i in $(seq 1200); do grep -q '^State:.*T' "/proc/$program/status" && break; sleep 0.1; done
 FIRST=$("$GRAINCTL" attach "$program" 2>err | sed -n 's/^job //p')
 kill -CONT "$program"
 wait "$program"

@@ -22,7 +22,7 @@ last_job() { tail -n 1 err | sed -n 's/^job \([0-9]*\)$/\1/p'; }
 wait_state()
 {
 	local i
-	for i in $(seq 300); do
+	for i in $(seq 1200); do
 		[ "$(field "$1" state)" = "$2" ] && return 0
 		sleep 0.1
 	done
@@ -73,7 +73,7 @@ is "run: a script that becomes an OpenMP program runs" $? 0
 
 OMP_NUM_THREADS=2 "$GRAINCTL" run -- "$B/tests/omp/loop_forever" 60000 "$T/times" >/dev/null 2>err &
 wrapper=$!
-for _ in $(seq 300); do child=$(pgrep -P $wrapper) && [ -n "$(field 1 state)" ] && break; sleep 0.1; done
+for _ in $(seq 1200); do child=$(pgrep -P $wrapper) && [ -n "$(field 1 state)" ] && break; sleep 0.1; done
 sleep 0.5
 child=$(pgrep -P $wrapper)
 is "run: the program is not traced while it runs" "$(awk '/TracerPid/ { print $2 }' "/proc/$child/status")" 0
@@ -83,7 +83,7 @@ is "run: SIGTERM is passed on" "$? $(field "$(last_job)" state reason)" "0 finis
 
 OMP_NUM_THREADS=2 "$GRAINCTL" run -- "$B/tests/omp/loop_forever" 60000 "$T/times" >/dev/null 2>err &
 wrapper=$!
-for _ in $(seq 300); do
+for _ in $(seq 1200); do
 	child=$(pgrep -P $wrapper)
 	[ "$(readlink "/proc/${child:-0}/exe")" = "$(readlink -f "$B/tests/omp/loop_forever")" ] && break
 	sleep 0.1
@@ -135,7 +135,7 @@ job=$(sed -n 's/^job //p' out)
 kill "$sleeper"
 wait "$sleeper" 2>/dev/null
 if [ -n "$job" ]; then
-	for _ in $(seq 300); do
+	for _ in $(seq 1200); do
 		case $(field "$job" state) in finished | failed) break ;; esac
 		sleep 0.1
 	done
@@ -155,7 +155,7 @@ for i in $(seq $attaches); do
 	{ [ $rc = 0 ] && grep -q '^job' out; } || { [ $rc = 1 ] && [ "$(wc -l <err)" = 1 ]; } || bad+="attach: $rc; "
 done
 is "attach: programs that end meanwhile" "$bad" ""
-for _ in $(seq 300); do
+for _ in $(seq 1200); do
 	[ "$("$GRAINCTL" jobs --json | json 'd["jobs"]')" = '[]' ] && break
 	sleep 0.1
 done
@@ -163,10 +163,8 @@ is "no job is left running" "$("$GRAINCTL" jobs --json | json 'd["jobs"]')" '[]'
 
 # another user
 if command -v setpriv >/dev/null; then
-	mkdir -p nobody
-	cp "$GRAINCTL" "$GRAINCTL-full" "$fib" nobody/
-	chmod 755 nobody nobody/*
-	as_nobody() { (cd nobody && setpriv --reuid 65534 --regid 65534 --clear-groups "$@"); }
+	for_all_users "$fib"
+	as_nobody() { (cd public && setpriv --reuid 65534 --regid 65534 --clear-groups "$@"); }
 	OMP_NUM_THREADS=2 as_nobody ./grainctl run -- ./fib 18 6 2 >out 2>err
 	is "another user: run" "$? $(field "$(last_job)" uid state runtime)" "0 65534 finished libgomp"
 	job=$(last_job)
@@ -209,7 +207,7 @@ print(len(jobs), {job["state"] for job in jobs}, {job["cmd"].split()[-3:][0] for
 is "private: attach to no such process" "$? $(wc -c <out)" "1 0"
 "$GRAINCTL" run -- /no/such/program 2>err
 is "private: run of no such program" "$?" 127
-for _ in $(seq 300); do
+for _ in $(seq 1200); do
 	[ -z "$(pgrep -f -- "^[^ ]*/graind .*$T")" ] && break
 	sleep 0.1
 done

@@ -11,7 +11,7 @@ private_graind() { pgrep -f -- "^[^ ]*/graind .*$T" | grep -vx $$; }
 wait_private_end()
 {
 	local i
-	for i in $(seq 300); do
+	for i in $(seq 1200); do
 		[ -z "$(private_graind)" ] && break
 		sleep 0.1
 	done

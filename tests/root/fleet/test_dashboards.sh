@@ -17,7 +17,7 @@ mkdir -p "$GRAIND_STATE_DIR"
 "$B/graind" --foreground --state-dir "$GRAIND_STATE_DIR" --socket "$GRAIND_SOCKET" \
 	--metrics "127.0.0.1:$GRAIND_PORT" >"$T/graind.log" 2>&1 &
 PIDS+=($!)
-for _ in $(seq 600); do "$GRAINCTL" status >/dev/null 2>&1 && break; sleep 0.05; done
+for _ in $(seq 2400); do "$GRAINCTL" status >/dev/null 2>&1 && break; sleep 0.05; done
 cat >"$T/prometheus.yml" <<EOF
 global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}
 rule_files: ['$ROOT/systemd/prometheus/*.rules.yml']

@@ -15,7 +15,7 @@ URL=http://127.0.0.1:$PORT
 # --- servers that answer something else ----------------------------------
 /usr/bin/python3 -B "$HERE/fleet/odd_prometheus.py" "$ODD" & PIDS+=($!)
 # Waits for an answer, not for a connection: a client that connects to a port of its own range may reach itself.
-for _ in $(seq 600); do
+for _ in $(seq 2400); do
 	[ "$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$ODD/missing")" = 404 ] && break
 	sleep 0.05
 done
@@ -52,7 +52,7 @@ fleet() { "$GRAINCTL" fleet --prometheus "$URL" "$@"; }
 until_fleet()
 {
 	local i
-	for i in $(seq 60); do
+	for i in $(seq 240); do
 		fleet --json >"$T/fleet" 2>/dev/null && [ "$(json "$1" <"$T/fleet" 2>/dev/null)" = True ] && return 0
 		sleep 0.5
 	done

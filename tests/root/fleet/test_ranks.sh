@@ -71,7 +71,7 @@ is "two of the ranks: the third is missing" \
 "${mpi[@]}" -np 3 "$ranks" 30 "$T/go" >out 2>err &
 program=$!
 PIDS+=("$program")
-for i in $(seq 300); do
+for i in $(seq 1200); do
 	pids=$(pgrep -P "$program" -f 'ranks 30' | paste -sd' ')
 	[ "$(wc -w <<<"$pids")" -eq 3 ] && break
 	sleep 0.1
@@ -87,7 +87,7 @@ touch go
 wait "$program"
 is "attached: mpirun ends well" "$? $(wc -c <err)" "0 0"
 for j in "${jobs[@]}"; do
-	for i in $(seq 300); do
+	for i in $(seq 1200); do
 		[ "$("$GRAINCTL" jobs --all --json | json "[j['state'] for j in d['jobs'] if j['job'] == $j]")" = \
 			"['finished']" ] && break
 		sleep 0.1

@@ -28,7 +28,7 @@ for n in n1 n2; do
 	node[$n]=$!
 	PIDS+=("$!")
 done
-for i in $(seq 600); do
+for i in $(seq 2400); do
 	[ "$(nsenter -t "${node[n2]}" -u hostname 2>/dev/null)" = n2 ] &&
 		[ "$(nsenter -t "${node[n1]}" -u hostname)" = n1 ] && break
 	sleep 0.05
@@ -41,7 +41,7 @@ for n in n1 n2; do
 	nsenter -t "${node[$n]}" -u "$B/graind" --foreground --state-dir "$T/state-$n" \
 		--socket "$T/$n.sock" >>"$n.log" 2>&1 &
 	PIDS+=("$!")
-	for i in $(seq 600); do "$GRAINCTL" --socket "$T/$n.sock" status >/dev/null 2>&1 && break; sleep 0.05; done
+	for i in $(seq 2400); do "$GRAINCTL" --socket "$T/$n.sock" status >/dev/null 2>&1 && break; sleep 0.05; done
 done
 
 # What mpirun asks the other node to run: HOST COMMAND...
@@ -57,7 +57,7 @@ PIDS+=("$!")
 	--mca oob_tcp_if_include lo --host n1:2,n2:1 -np 3 "$T/ranks" 20 "$T/go") >out 2>err 7<&- &
 program=$!
 PIDS+=("$program")
-for i in $(seq 300); do
+for i in $(seq 1200); do
 	mapfile -t pids < <(pgrep -u 65534 -f "^$T/ranks 20")
 	[ "${#pids[@]}" -eq 3 ] && break
 	sleep 0.1
@@ -76,7 +76,7 @@ is "each is attached to by the graind of its node" "$said" "attached attached at
 touch go
 wait "$program"
 is "mpirun ends well" "$? $(grep -c '^rank' out)" "0 3"
-for i in $(seq 300); do [ "$(find shared -name '*.json' | wc -l)" -eq 3 ] && break; sleep 0.1; done
+for i in $(seq 1200); do [ "$(find shared -name '*.json' | wc -l)" -eq 3 ] && break; sleep 0.1; done
 directory=$(find shared/nobody -mindepth 1 -maxdepth 1)
 is "one directory" "$(wc -l <<<"$directory") $(grep -c '^shared/nobody/mpi-[0-9]*$' <<<"$directory")" "1 1"
 is "with the summaries of both nodes" \

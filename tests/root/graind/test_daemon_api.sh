@@ -18,7 +18,7 @@ start()
 	"$B/graind" --foreground --state-dir "$STATE" --socket "$S" "$@" 2>>"$T/log" &
 	D=$!
 	PIDS+=("$D")
-	for _ in $(seq 3000); do
+	for _ in $(seq 12000); do
 		curl -s -o /dev/null --unix-socket "$S" http://graind/v1/status && return 0
 		sleep 0.01
 	done
@@ -64,7 +64,7 @@ kept_files() { find "/proc/$D/fd" -mindepth 1 -lname 'anon_inode:b[pt]*' | wc -l
 # wait_kept NAME: checks this within half a minute
 wait_kept()
 {
-	for _ in $(seq 300); do [ "$(kept)" = "$KEPT" ] && break; sleep 0.1; done
+	for _ in $(seq 1200); do [ "$(kept)" = "$KEPT" ] && break; sleep 0.1; done
 	is "$1" "$(kept)" "$KEPT"
 }
 # Which of the objects in FILE still exist half a minute later. Programs that serve all jobs stay as long as graind.
@@ -234,7 +234,7 @@ call POST /v1/jobs "{\"pid\":$P}"; JOB=$(field job)
 is "before the program is executed" "$(field state)" waiting
 touch "$T/go"
 wait "$P"
-for _ in $(seq 300); do call GET "/v1/jobs/$JOB"; [ "$(field state)" = finished ] && break; sleep 0.1; done
+for _ in $(seq 1200); do call GET "/v1/jobs/$JOB"; [ "$(field state)" = finished ] && break; sleep 0.1; done
 is "a runtime that appears later" "$(field state) $(field reason) $([ "$(field grains)" -gt 10 ] && echo grains)" \
 	"finished exit grains"
 
@@ -296,7 +296,7 @@ for i in $(seq 12); do
 	wait "$P"
 done
 is "processes that end during attach" "$bad" ""
-for _ in $(seq 300); do call GET /v1/jobs; [ "$BODY" = '{"jobs":[]}' ] && break; sleep 0.1; done
+for _ in $(seq 1200); do call GET /v1/jobs; [ "$BODY" = '{"jobs":[]}' ] && break; sleep 0.1; done
 is "no job is left" "$BODY" '{"jobs":[]}'
 # Links are closed in the background.
 wait_kept "no probe is left"
@@ -307,7 +307,7 @@ is "all processes" "$CODE $(field state) $(field pid)" "201 running 0"
 "$B/tests/omp/fib" 20 10 40 >"$T/fib"
 sleep 0.3
 call POST "/v1/jobs/$ALL/detach"; is "the session's end" "$CODE $(field state)" "200 finished"
-for _ in $(seq 300); do call GET /v1/jobs; [ "$BODY" = '{"jobs":[]}' ] && break; sleep 0.1; done
+for _ in $(seq 1200); do call GET /v1/jobs; [ "$BODY" = '{"jobs":[]}' ] && break; sleep 0.1; done
 call GET '/v1/jobs?all=1'
 is "a job for the process that came by, with all its tasks" "$(python3 -c 'import json,sys
 jobs = [j for j in json.load(open(sys.argv[1]))["jobs"] if j["cmd"].endswith("fib 20 10 40")]
@@ -319,7 +319,7 @@ case $B in
 *san*) skip "idle memory" "sanitizers take more" ;;
 *)
 	# The last job's rings are released after its end.
-	for _ in $(seq 300); do [ "$(kept_files)" -le "$KEPT_FILES" ] && break; sleep 0.1; done
+	for _ in $(seq 1200); do [ "$(kept_files)" -le "$KEPT_FILES" ] && break; sleep 0.1; done
 	rss=$(awk '/VmRSS/ {print $2}' "/proc/$D/status")
 	if [ "$rss" -lt 30000 ]; then
 		ok "idle: $rss kB of memory after these jobs"
@@ -390,7 +390,7 @@ is "listens when its start returns" "$CODE" 200
 loop 90000
 call POST /v1/jobs "{\"pid\":$P}"; JOB=$(field job)
 kill "$P"
-for _ in $(seq 300); do kill -0 "$D" 2>/dev/null || break; sleep 0.1; done
+for _ in $(seq 1200); do kill -0 "$D" 2>/dev/null || break; sleep 0.1; done
 is "ends with its last job" "$(kill -0 "$D" 2>&1 | grep -c 'No such process') $([ -e "$S" ] && echo socket)" "1 "
 
 # --- under systemd ---------------------------------------------------------------

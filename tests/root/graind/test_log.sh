@@ -15,7 +15,7 @@ said()
 {
 	local name=$1 i wrong=''
 	shift
-	for i in $(seq 600); do [ "$(wc -l <"$T/graind.log")" -ge $((seen + $#)) ] && break; sleep 0.05; done
+	for i in $(seq 2400); do [ "$(wc -l <"$T/graind.log")" -ge $((seen + $#)) ] && break; sleep 0.05; done
 	tail -n +$((seen + 1)) "$T/graind.log" >"$T/new"
 	seen=$(wc -l <"$T/graind.log")
 	printf '%s\n' "$@" | grep -v '^$' >"$T/expected"

@@ -30,7 +30,7 @@ check "a job" "$GRAINCTL" run -- "$B/tests/omp/demo"
 OMP_NUM_THREADS=2 "$B/tests/omp/loop_forever" 90000 /dev/null >/dev/null & P=$!; PIDS+=("$P")
 "${NOBODY[@]}" "$GRAINCTL" attach "$P" >/dev/null 2>&1
 "$GRAINCTL" attach "$P" --duration 60 --ceiling 0.5 >/dev/null 2>&1 & PIDS+=($!)
-for _ in $(seq 300); do
+for _ in $(seq 1200); do
 	scrape >"$T/metrics"
 	[ "$(value 'graind_jobs{state="running"}')" = 1 ] && [ "$(value 'graind_job_grains_total{job="3"}')" != 0 ] &&
 		grep -q 'graind_job_ceiling_mode{job="3",mode="[ws]' "$T/metrics" && break
@@ -132,7 +132,7 @@ PY
 # Values of a running job that need a graph: those of its latest part are near those of the whole.
 OMP_NUM_THREADS=2 "$B/tests/omp/loop_forever" 90000 /dev/null >/dev/null & Q=$!; PIDS+=("$Q")
 "$GRAINCTL" attach "$Q" >"$T/out"
-for _ in $(seq 300); do
+for _ in $(seq 1200); do
 	scrape >"$T/metrics"
 	[ "$(value 'graind_job_average_parallelism{job="4"}')" ] && break
 	sleep 0.1
@@ -181,7 +181,7 @@ is "and of others how many there are" "$(value graind_jobs_started_total)" 4
 # graind is stopped for a while. Events are then lost, by probes and from inside. Each of them counts for one cause.
 for way in --no-fast --fast; do
 	"$GRAINCTL" run $way -- "$B/tests/omp/fib" 30 30 100 >/dev/null 2>"$T/err" & RUN=$!
-	for _ in $(seq 600); do
+	for _ in $(seq 2400); do
 		[ "$("$GRAINCTL" jobs --json |
 			json 'sum(j["grains"] for j in d["jobs"] if "fib" in j["cmd"]) > 1000')" = True ] && break
 		sleep 0.05

@@ -30,7 +30,7 @@ jobs_of() {
 		<<<"$BODY"
 }
 wait_for() {
-	for _ in $(seq 300); do [ "$($1 "$2")" = "$3" ] && break; sleep 0.1; done
+	for _ in $(seq 1200); do [ "$($1 "$2")" = "$3" ] && break; sleep 0.1; done
 	is "${4:-$1}" "$($1 "$2")" "$3"
 }
 settings() { printf '%s\n' "$@" >"$GRAIND_CONFIG"; kill -HUP "$GRAIND_PID"; sleep 0.5; }

@@ -10,7 +10,7 @@ export OMP_WAIT_POLICY=active OMP_NUM_THREADS
 OMP_NUM_THREADS=$(nproc)
 "$B/tests/omp/fib" 24 24 1000 >/dev/null 2>&1 & FIB=$!
 PIDS+=("$FIB")
-for _ in $(seq 100); do grep -q libgomp "/proc/$FIB/maps" && break; sleep 0.05; done
+for _ in $(seq 2400); do grep -q libgomp "/proc/$FIB/maps" && break; sleep 0.05; done
 sleep 0.2
 "$GRAINCTL" attach "$FIB" >"$T/job"
 JOB=$(sed -n 's/^job //p' "$T/job")

@@ -78,7 +78,7 @@ job_of() {
 }
 session() { root_asks GET /v1/jobs; json "len([j for j in d['jobs'] if j['pid'] == 0])" <<<"$BODY"; }
 complaints() { tail -n +"$((LINES_BEFORE + 1))" "$T/graind.log" | grep -c "no session\|process 0\|are not: "; }
-wait_for() { local i; for i in $(seq 300); do [ "$($1 $2)" = "$3" ] && return; sleep 0.1; done; }
+wait_for() { local i; for i in $(seq 1200); do [ "$($1 $2)" = "$3" ] && return; sleep 0.1; done; }
 is "no session without need" "$(session)" 0
 nobody_runs allowed; EARLY=$P
 settings "rule {" "  exe = \"*/forbidden\"" "  profile = off" "}" "rule {" "  user = nobody" "  profile = always" "}"

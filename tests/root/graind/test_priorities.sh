@@ -13,7 +13,7 @@ chrt -r 1 true 2>/dev/null || { skip "priorities" "real time is not permitted he
 }
 start_graind || exit
 OMP_NUM_THREADS=2 "$GRAINCTL" run -- "$B/tests/omp/fib" 24 24 1000 >/dev/null 2>&1 & PIDS+=($!)
-for _ in $(seq 300); do
+for _ in $(seq 1200); do
 	[ "$(of_job 1 'j["grains"] > 10000')" = True ] && break
 	sleep 0.1
 done

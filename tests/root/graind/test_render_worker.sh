@@ -34,7 +34,7 @@ put 5 $OWNER "$T/cut.grt"
 put 6 0 "$T/large.grt"
 "$B/graind" --foreground --state-dir "$STATE" --socket "$S" 2>>"$T/log" & D=$!
 PIDS+=("$D")
-for _ in $(seq 600); do
+for _ in $(seq 2400); do
 	curl -s -o /dev/null --unix-socket "$S" http://graind/v1/status && break
 	sleep 0.05
 done

@@ -6,7 +6,8 @@
 . "$(dirname "$0")/../../lib.sh"
 . "$(dirname "$0")/../root_lib.sh"
 cd "$T" || exit 1
-chmod 755 "$T"
+for_all_users
+GRAINCTL=$T/public/grainctl
 export GRAIND_CONFIG=$T/graind.conf OMP_NUM_THREADS=2 OMP_DYNAMIC=false OMP_WAIT_POLICY=passive
 NOBODY=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 OTHER=(setpriv --reuid=64020 --regid=64020 --clear-groups)
@@ -27,7 +28,7 @@ unshare -m sh -c 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exe
 	"$B/graind" --foreground --state-dir "$GRAIND_STATE_DIR" --socket "$GRAIND_SOCKET" >>"$T/graind.log" 2>&1 &
 GRAIND_PID=$!
 PIDS+=("$GRAIND_PID")
-for _ in $(seq 600); do "$GRAINCTL" status >status 2>/dev/null && break; sleep 0.05; done
+for _ in $(seq 2400); do "$GRAINCTL" status >status 2>/dev/null && break; sleep 0.05; done
 check "grainctl status shows the directory" grep -qF "summaries of batch and MPI jobs go to $T/shared" status
 
 # run NAME=VALUE...: runs nobody's program with that environment; leaves the job's number in J and its notes in NOTES

@@ -56,7 +56,7 @@ spoil()
 	ended_days_ago 2 31
 }
 again spoil
-for _ in $(seq 300); do [ "$(ls -A "$JOBS" | grep -c '^.deleted')" = 0 ] && break; sleep 0.1; done
+for _ in $(seq 1200); do [ "$(ls -A "$JOBS" | grep -c '^.deleted')" = 0 ] && break; sleep 0.1; done
 is "what it gave to a user is graind's again, and nothing of the user's is left" \
 	"$(ls -A "$JOBS/4" | tr '\n' ' ')$(stat -c '%u %a' "$JOBS/4" "$JOBS")$(ls -A "$JOBS" | grep '^.deleted')" \
 	"job.json summary.json trace.grt 0 700
@@ -93,7 +93,7 @@ is "and is counted" "$(deleted bytes)" 1
 
 # --- by user -----------------------------------------------------------------------
 settings "user-bytes = 15M"
-for _ in $(seq 300); do [ -e "$JOBS/4" ] || break; sleep 0.1; done
+for _ in $(seq 1200); do [ -e "$JOBS/4" ] || break; sleep 0.1; done
 is "the user's older job goes, those of root stay" "$(there)" "3 5 6 "
 is "and is counted" "$(deleted quota)" 1
 settings "user-bytes = 1M"
@@ -104,7 +104,7 @@ rm -f "$JOBS/5/more"
 "${NOBODY[@]}" "$T/rate" 400000 60000 >/dev/null 2>&1 & P=$!; PIDS+=("$P")
 sleep 0.3
 ask POST /v1/jobs "{\"pid\":$P}" >"$T/answer"
-for _ in $(seq 300); do
+for _ in $(seq 1200); do
 	grep -q '"reason":"quota"' "$JOBS/7/job.json" 2>/dev/null && grep -q '"finished"' "$JOBS/7/job.json" && break
 	sleep 0.1
 done

@@ -24,8 +24,8 @@ SECRET = "only-root-may-read-this"
 BOBS = os.path.join(TOP, "bob")
 
 
-def grainctl(*arguments, env=None, cwd=None, timeout=60, prefix=()):
-    done = subprocess.run((*prefix, CTL, *map(str, arguments)), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+def grainctl(*arguments, env=None, cwd=None, timeout=60, prefix=(), ctl=CTL):
+    done = subprocess.run((*prefix, ctl, *map(str, arguments)), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           timeout=timeout, cwd=cwd or TOP, env=dict(os.environ, **(env or {})))
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
@@ -112,8 +112,10 @@ def named_files():
     os.chmod(trace, 0o644)
     os.chown(trace, BOB, BOB)
     as_user(ANN, lambda: os.makedirs(os.path.join(TOP, "ann", "private"), 0o700))
+    install("grainctl-full", CTL + "-full")
     status, _, said = grainctl("report", trace, "--format", "html", "-o", os.path.join(TOP, "ann", "page.html"),
-                               prefix=("setpriv", "--reuid=%d" % ANN, "--regid=%d" % ANN, "--clear-groups"))
+                               prefix=("setpriv", "--reuid=%d" % ANN, "--regid=%d" % ANN, "--clear-groups"),
+                               ctl=install("grainctl", CTL))
     page = open(os.path.join(TOP, "ann", "page.html")).read() if status == 0 else said
     check("ann's page of bob's file reads nothing by what it names", status == 0 and "of line 6" not in page,
           page[:500])

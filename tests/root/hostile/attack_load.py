@@ -366,7 +366,8 @@ def many_mappings():
 
 
 def forged_rings():
-    recorded = [GRAINCTL, "run", "--fast", "--"] if door == SOCKET else []
+    install("libgrainshim.so", BUILD + "/libgrainshim.so")
+    recorded = [install("grainctl", GRAINCTL), "run", "--fast", "--"] if door == SOCKET else []
     while True:
         subprocess.run(["timeout", "30", *recorded, install("hostile", BUILD + "/tests/root/programs/hostile"), "5"],
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(CALM, GRAIND_SOCKET=door))

@@ -152,7 +152,7 @@ def attach(uid, pid, **options):
     return job["job"] if status == 201 else None
 
 
-def wait(done, seconds=20):
+def wait(done, seconds=120):
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if done():

@@ -30,7 +30,7 @@ start_service()
 		"${GRAIND_OPTIONS[@]}" >>"$T/graind.log" 2>&1 &
 	GRAIND_PID=$!
 	PIDS+=("$GRAIND_PID")
-	for _ in $(seq 600); do "$GRAINCTL" status >/dev/null 2>&1 && return 0; sleep 0.05; done
+	for _ in $(seq 2400); do "$GRAINCTL" status >/dev/null 2>&1 && return 0; sleep 0.05; done
 	not_ok "graind starts with the unit's capabilities" "$(tail -5 "$T/graind.log")"
 	return 1
 }

@@ -21,7 +21,7 @@ start_service()
 		--socket "$GRAIND_SOCKET" >>"$T/graind.log" 2>&1 &
 	GRAIND_PID=$!
 	PIDS+=("$GRAIND_PID")
-	for _ in $(seq 600); do "$GRAINCTL" status >/dev/null 2>&1 && return 0; sleep 0.05; done
+	for _ in $(seq 2400); do "$GRAINCTL" status >/dev/null 2>&1 && return 0; sleep 0.05; done
 	not_ok "graind starts with the unit's capabilities" "$(tail -5 "$T/graind.log")"
 	return 1
 }
@@ -54,7 +54,7 @@ asks_as() {
 }
 J=$(curl -s --unix-socket "$GRAIND_SOCKET" -d "{\"pid\":$R}" http://graind/v1/jobs | json "d['job']")
 # The jobs of the users' processes, which have just been killed, end.
-for _ in $(seq 300); do
+for _ in $(seq 1200); do
 	[ "$("$GRAINCTL" jobs --json | json 'len(d["jobs"])')" = 1 ] && break
 	sleep 0.1
 done

@@ -20,7 +20,7 @@ capture()
 	"$B/tests/tools/capture_events" "$@" >"$T/counts" 2>&1 &
 	CAPTURE=$!
 	PIDS+=("$CAPTURE")
-	for _ in $(seq 600); do
+	for _ in $(seq 2400); do
 		[ -e "$T/ready" ] && return 0
 		kill -0 "$CAPTURE" 2>/dev/null || break
 		sleep 0.05

@@ -170,7 +170,7 @@ session=$(curl -s --unix-socket "$GRAIND_SOCKET" -d '{"all":true}' http://graind
 "$PROGRAMS/fib" "$coarse" 5 6 >"$T/first.out"
 "$PROGRAMS/fib" 38 12 100 >"$T/third.out" & medium=$!
 # There may be seconds between two windows, so this waits until the program has its job.
-for _ in $(seq 600); do
+for _ in $(seq 2400); do
 	"$GRAINCTL" jobs --json >"$T/jobs"
 	[ "$(json "[j for j in d['jobs'] if j['pid'] == $medium and j['events']] != []" <"$T/jobs")" = True ] && break
 	sleep 0.05
@@ -190,7 +190,7 @@ kill "$off"
 wait "$fine"; fine=$?; wait "$medium"; medium=$?
 is "session: programs are right" "$fine $medium" "0 0"
 curl -s --unix-socket "$GRAIND_SOCKET" -X POST "http://graind/v1/jobs/$session/detach" >/dev/null
-for _ in $(seq 300); do
+for _ in $(seq 1200); do
 	"$GRAINCTL" jobs --all --json >"$T/jobs"
 	[ "$(json "len([j for j in d['jobs'] if j['job'] >= $session and j['state'] not in ('finished', 'failed')])" \
 		<"$T/jobs")" = 0 ] && break
@@ -237,7 +237,7 @@ PIDS+=("$slow" "$asked")
 sleep 0.2
 asked=$("$GRAINCTL" attach --ceiling 5 "$asked" 2>/dev/null | sed -n 's/^job //p')
 session=$(curl -s --unix-socket "$GRAIND_SOCKET" -d '{"all":true}' http://graind/v1/jobs | json 'd["job"]')
-for _ in $(seq 300); do
+for _ in $(seq 1200); do
 	"$GRAINCTL" jobs --json >"$T/jobs"
 	member=$(json "[j['job'] for j in d['jobs'] if j['pid'] == $slow] or ''" <"$T/jobs")
 	[ "$member" ] && break
@@ -350,7 +350,7 @@ begun() {
 	"$GRAINCTL" jobs --json >"$T/jobs"
 	json "next((j['job'] for j in d['jobs'] if j['pid'] == 0), '')" <"$T/jobs"
 }
-for _ in $(seq 300); do session=$(begun); [ "$session" ] && break; sleep 0.1; done
+for _ in $(seq 1200); do session=$(begun); [ "$session" ] && break; sleep 0.1; done
 "$PROGRAMS/fib" 36 36 1 >/dev/null & P=$!
 PIDS+=("$P")
 is "left out: what it is slowed by counts, and there are windows" \

@@ -23,7 +23,7 @@ reload
 # Waits until it has used a second of CPU time from now on, however many other programs run.
 used() { awk '{ print $14 + $15 }' "/proc/$P/stat"; }
 until_used=$(($(used) + $(getconf CLK_TCK)))
-for _ in $(seq 300); do [ "$(used)" -lt "$until_used" ] || break; sleep 0.1; done
+for _ in $(seq 1200); do [ "$(used)" -lt "$until_used" ] || break; sleep 0.1; done
 is "perf: and it stays so, whatever is reloaded" \
 	"$(of_job "$job" "(j['ceiling']['mode'], j['ceiling']['windows'], j['ceiling']['percent'])")" \
 	"('samples', 1, 5.0)"

@@ -177,10 +177,9 @@ is "from inside, attached: counted" "$("$GRAINCTL" summary "$job" --json | json 
 	"([('page-faults', True, True, True), ('task-clock', True, True, True)], 0)"
 kill "$running"
 # Another user's permission for perf events is not graind's.
-chmod 755 "$T"
-install -m 755 "$B/tests/omp/pages" "$T/pages"
-setpriv --reuid=65534 --regid=65534 --clear-groups "$GRAINCTL" run --fast --counters page-faults,cpu-clock \
-	-- "$T/pages" 10 2 >/dev/null 2>"$T/err"
+for_all_users "$B/tests/omp/pages"
+setpriv --reuid=65534 --regid=65534 --clear-groups "$T/public/grainctl" run --fast --counters page-faults,cpu-clock \
+	-- "$T/public/pages" 10 2 >/dev/null 2>"$T/err"
 job=$(sed -n 's/^job //p' "$T/err" | tail -1)
 "$GRAINCTL" report "$job" --format json -o "$T/user.grains"
 own_faults "from inside, an ordinary user" "$T/user.grains" \

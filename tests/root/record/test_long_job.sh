@@ -229,7 +229,7 @@ same "all kinds of tasks, by probes" -- "$B/tests/omp/mixed"
 "$GRAINCTL" run --fast --max-bytes 8M -- "$B/tests/omp/fib" 25 18 60 >/dev/null 2>&1 &
 killed=$!
 last=$(ls "$GRAIND_STATE_DIR/jobs" | sort -n | tail -1)
-for i in $(seq 300); do
+for i in $(seq 1200); do
 	job=$(ls "$GRAIND_STATE_DIR/jobs" | sort -n | tail -1)
 	[ "$job" != "$last" ] &&
 		[ "$(stat -c %s "$GRAIND_STATE_DIR/jobs/$job/trace.grt" 2>/dev/null || echo 0)" -ge $((MAX / 2)) ] &&

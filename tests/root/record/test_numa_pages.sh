@@ -68,7 +68,7 @@ start_with()
 		>>"$T/graind.log" 2>&1 &
 	GRAIND_PID=$!
 	PIDS+=($!)
-	for _ in $(seq 600); do "$GRAINCTL" status >/dev/null 2>&1 && break; sleep 0.05; done
+	for _ in $(seq 2400); do "$GRAINCTL" status >/dev/null 2>&1 && break; sleep 0.05; done
 }
 rights=-all,+bpf,+perfmon,+sys_ptrace,+dac_read_search,+setuid,+setgid,+chown
 start_with $rights

@@ -35,7 +35,7 @@ for rings in one apart; do
 	PIDS+=($!)
 	wanted=0
 	[ $rings = apart ] && wanted=$(getconf _NPROCESSORS_CONF)
-	for _ in $(seq 600); do
+	for _ in $(seq 2400); do
 		[ "$(maps node_slots)" -gt 0 ] && break
 		[ "$(maps ring_slots)" -gt 0 ] && [ $rings = one ] && break
 		sleep 0.05
@@ -56,7 +56,7 @@ OMP_NUM_THREADS=2 taskset -c "$cpus" "$GRAINCTL" run -- "$B/tests/omp/fib" 40 12
 pid=$!
 PIDS+=($pid)
 found=
-for _ in $(seq 150); do
+for _ in $(seq 600); do
 	found=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/"$GRAIND_PID"/task/*/status 2>/dev/null |
 		grep -cx "$cpus")
 	[ "$found" -gt 0 ] && break

@@ -132,7 +132,7 @@ pid=$!
 PIDS+=("$pid")
 sleep 0.3
 job=$("$GRAINCTL" attach "$pid" --sample=499 --duration 1 2>"$T/attach.err" | sed -n 's/^job //p')
-for _ in $(seq 300); do
+for _ in $(seq 1200); do
 	[ "$("$GRAINCTL" jobs --all --json | json '[j["state"] for j in d["jobs"] if j["job"] == '"${job:-0}"']')" = \
 		"['finished']" ] && break
 	sleep 0.1

@@ -16,7 +16,7 @@ job_of() { sed -n 's/^job \([0-9]*\)$/\1/p' "$1" | tail -1; }
 # wait_for_end JOB
 wait_for_end()
 {
-	for _ in $(seq 600); do
+	for _ in $(seq 1200); do
 		[ "$("$GRAINCTL" jobs --all --json | json '[j["state"] for j in d["jobs"] if j["job"] == '"$1"']')" = \
 			"['finished']" ] && return
 		sleep 0.1
@@ -66,7 +66,7 @@ is "--no-sample --sample: refused" "$?" 2
 
 # graind has loaded its next capture when it has as many programs again for a while.
 last=
-for _ in $(seq 100); do
+for _ in $(seq 400); do
 	now=$(programs)
 	[ "$now" ] && [ "$now" = "$last" ] && break
 	last=$now
@@ -80,7 +80,7 @@ job=$(job_of <("$GRAINCTL" attach --sample=49 --memory-event=none "$pid" 2>"$T/a
 is "attached: no program was loaded for it" "$(comm -13 <(echo "$last") <(programs))" ""
 # So many more rounds: the number of samples depends on the CPU time, and not on the time.
 until=$(($(wc -l <"$T/out") + 60))
-for _ in $(seq 600); do
+for _ in $(seq 1200); do
 	[ "$(wc -l <"$T/out")" -ge $until ] && break
 	sleep 0.1
 done
@@ -90,11 +90,11 @@ named attached "$job"
 
 # Other jobs of the user take all samples of CPUs. The ones that say --sample are asked by thread then.
 uid=65533
-chmod 755 "$T"
+for_all_users "$program"
 kill "$pid"
 pids=()
 for _ in 1 2; do
-	setpriv --reuid=$uid --regid=$uid --clear-groups "$program" 100000 >/dev/null &
+	setpriv --reuid=$uid --regid=$uid --clear-groups "$T/public/serial_code" 100000 >/dev/null &
 	pids+=($!)
 	PIDS+=($!)
 done

@@ -17,7 +17,7 @@ start()
 	PROGRAM=$!
 	PIDS+=("$PROGRAM")
 	# The program may wait for its input first.
-	for _ in $(seq 600); do grep -qsE '/lib(g|)omp[^/]*\.so' "/proc/$PROGRAM/maps" && break; sleep 0.05; done
+	for _ in $(seq 2400); do grep -qsE '/lib(g|)omp[^/]*\.so' "/proc/$PROGRAM/maps" && break; sleep 0.05; done
 	sleep 0.3
 }
 # attach NAME PID OPTION...: leaves JOB, or prints a "not ok"
@@ -41,7 +41,7 @@ end()
 {
 	kill -TERM "$PROGRAM"
 	# A program that hangs is harmed, too.
-	for _ in $(seq 300); do
+	for _ in $(seq 1200); do
 		grep -q '^State:[[:space:]]*[^Z]' "/proc/$PROGRAM/status" 2>/dev/null || break
 		sleep 0.1
 	done
@@ -118,7 +118,7 @@ done
 name=duration
 start $name 2 "$B/tests/omp/loop_forever" 60000 "$T/$name.times"
 "$GRAINCTL" attach --fast --duration 1 "$PROGRAM" >"$T/out" 2>"$T/err"
-for _ in $(seq 300); do
+for _ in $(seq 1200); do
 	running=$("$GRAINCTL" jobs --json | json 'len(d["jobs"])')
 	[ "$running" = 0 ] && break
 	sleep 0.1
@@ -139,7 +139,7 @@ for mode in allocate sleep alarm load plain allocate.clang alarm.clang plain.cla
 			attach $name "$PROGRAM" --lossless || continue
 			sleep 0.2
 			# If the program shares its CPUs, it may not have run yet.
-			for _ in $(seq 300); do
+			for _ in $(seq 1200); do
 				[ "$("$GRAINCTL" jobs --json |
 					json "[j['grains'] > 20 for j in d['jobs'] if j['job'] == $JOB]")" = \
 					"[False]" ] || break

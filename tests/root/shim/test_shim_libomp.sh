@@ -75,7 +75,7 @@ is "libiomp5.so, by probes" \
 LD_LIBRARY_PATH=$T/intel "$fib" 34 10 100 >/dev/null &
 running=$!
 PIDS+=("$running")
-for _ in $(seq 300); do
+for _ in $(seq 1200); do
 	job=$("$GRAINCTL" attach --fast "$running" 2>"$T/err" | sed -n 's/^job //p')
 	[ "$job" ] || ! grep -q "try again" "$T/err" && break
 	sleep 0.1

@@ -61,7 +61,7 @@ mkfifo "$T/first.so"
 env LD_PRELOAD="$T/first.so" "$R/held_now" plain >/dev/null 2>&1 &
 PROGRAM=$!
 PIDS+=("$PROGRAM")
-for _ in $(seq 600); do
+for _ in $(seq 2400); do
 	[ "$(readlink "/proc/$PROGRAM/exe")" = "$(readlink -f "$R/held_now")" ] && break
 	sleep 0.05
 done
@@ -84,7 +84,7 @@ start env "LD_LIBRARY_PATH=$T/gnu" "$B/tests/omp/fib" 45 12
 refused "GCC's code on libomp" "runs GCC's code on libomp" $fast "$PROGRAM"
 finish
 start "$GRAINCTL" run --fast -- "$B/tests/omp/loop_forever.clang" 60000 "$T/times"
-for _ in $(seq 300); do
+for _ in $(seq 1200); do
 	job=$("$GRAINCTL" jobs --json | json 'd["jobs"][0]["job"] if d["jobs"] else ""')
 	[ "$job" ] && break
 	sleep 0.1
@@ -107,7 +107,7 @@ refused "a stopped process" "is stopped; let it go on" $fast "$PROGRAM"
 kill -CONT "$PROGRAM"
 strace -o "$T/strace" -p "$PROGRAM" 2>/dev/null &
 tracer=$!
-for _ in $(seq 600); do grep -q "^TracerPid:[[:space:]]*$tracer$" "/proc/$PROGRAM/status" && break; sleep 0.05; done
+for _ in $(seq 2400); do grep -q "^TracerPid:[[:space:]]*$tracer$" "/proc/$PROGRAM/status" && break; sleep 0.05; done
 refused "a traced one" "is traced by process $tracer" $fast "$PROGRAM"
 kill "$tracer"
 wait "$tracer" 2>/dev/null
@@ -195,9 +195,9 @@ fi
 # The library is there since the program's start, and another recorder uses it, or one of our jobs does.
 "$B/tests/tools/rings_only" "$T/rings.sock" 4 524288 >"$T/rings" &
 PIDS+=($!)
-for _ in $(seq 600); do [ -S "$T/rings.sock" ] && break; sleep 0.05; done
+for _ in $(seq 2400); do [ -S "$T/rings.sock" ] && break; sleep 0.05; done
 start env LD_PRELOAD="$B/libgrainshim.so" GRAIND_SHIM_SOCKET="$T/rings.sock" "$R/held_now" plain
-for _ in $(seq 600); do grep -q memfd: "/proc/$PROGRAM/maps" && break; sleep 0.05; done
+for _ in $(seq 2400); do grep -q memfd: "/proc/$PROGRAM/maps" && break; sleep 0.05; done
 refused "recorded by somebody else from inside" "is recorded from inside already" $fast "$PROGRAM"
 finish
 is "none of them has left a job" "$("$GRAINCTL" jobs --all --json | json 'len(d["jobs"])')" 0

@@ -15,7 +15,7 @@ start()
 	timeout 60 "$program" "$2" >"$T/out" 2>"$T/err" &
 	WAITING=$!
 	PIDS+=("$WAITING")
-	for _ in $(seq 600); do
+	for _ in $(seq 2400); do
 		PROGRAM=$(pgrep -P "$WAITING") && grep -q 'lib[gi]*omp[^/]*\.so' "/proc/$PROGRAM/maps" && break
 		sleep 0.05
 	done
@@ -34,7 +34,7 @@ finish()
 	is "$1: the program's own account" "$? $(tail -1 "$T/out" | json 'd["correct"]' 2>&1)" "0 True"
 }
 # ended JOB: waits until the job has ended
-ended() { for _ in $(seq 300); do "$GRAINCTL" jobs --json | grep -q "\"job\":$1," || return; sleep 0.1; done; }
+ended() { for _ in $(seq 1200); do "$GRAINCTL" jobs --json | grep -q "\"job\":$1," || return; sleep 0.1; done; }
 field() { "$GRAINCTL" summary "$1" --json 2>/dev/null | json "$2" 2>&1; }
 
 start_graind || exit 1
@@ -65,7 +65,7 @@ for name in heir heir.clang; do
 	start "$name" heir || continue
 	touch "$T/go"
 	child=
-	for _ in $(seq 600); do
+	for _ in $(seq 2400); do
 		child=$("$GRAINCTL" jobs --json |
 			json '[j["job"] for j in d["jobs"] if j["job"] > '"$JOB"' and j["events"] > 0][0]' \
 				2>/dev/null) && break
@@ -73,7 +73,7 @@ for name in heir heir.clang; do
 	done
 	pid=$(pgrep -P "$PROGRAM")
 	"$GRAINCTL" detach "$child"
-	for _ in $(seq 1500); do grep -q 'graind-shim (deleted)' "/proc/$pid/maps" || break; sleep 0.02; done
+	for _ in $(seq 6000); do grep -q 'graind-shim (deleted)' "/proc/$pid/maps" || break; sleep 0.02; done
 	is "$name: the child has given back its rings" "$(grep -c 'graind-shim (deleted)' "/proc/$pid/maps")" 0
 	check "$name: they were its own" test "$(field "$child" 'd["grains"]["total"]')" -gt 0
 	touch "$T/ends"
