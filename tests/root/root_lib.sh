@@ -10,13 +10,13 @@ GRAIND_PID=
 GRAINCTL=$B/grainctl
 HERE=$ROOT/tests/root
 
-# for_all_users [PROGRAM...]: copies grainctl, what belongs beside it, and these programs to $T/public, where every user
-# can reach them. Others need not be able to reach the checkout.
+# for_all_users [PROGRAM...]: copies graind, grainctl, what belongs beside them, and these programs to $T/public, where
+# every user can reach them. Others need not be able to reach the checkout.
 for_all_users()
 {
 	chmod 755 "$T"
 	mkdir -p -m 755 "$T/public"
-	install -m 755 "$B/grainctl" "$B/grainctl-full" "$B/libgrainshim.so" "$@" "$T/public"
+	install -m 755 "$B"/graind{,-render} "$B"/grainctl{,-full} "$B/libgrainshim.so" "$@" "$T/public"
 }
 
 # start_graind: starts a graind for this test, with its own state directory and socket

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Sourced after root_lib.sh by the tests of hostile users: a graind that has only the user and the capabilities of its
 # unit, and users who come to it with bad intentions (hostile/attacker.py).
-chmod 755 "$T"
+for_all_users
 mkdir -p -m 755 "$T/run" "$T/programs"
 # Like systemd's RuntimeDirectory and StateDirectory: graind owns them, all users can read them.
 mkdir -p -m 755 "$GRAIND_STATE_DIR"
@@ -26,7 +26,7 @@ start_service()
 		shift && exec "$@"' "$T/group" "$T/subuid" \
 		"${LIMITED[@]}" setpriv --reuid=64000 --regid=64000 --clear-groups --inh-caps="$CAPS" \
 		--ambient-caps="$CAPS" --bounding-set="-all,$CAPS" --no-new-privs \
-		env "$@" "$B/graind" --foreground --state-dir "$GRAIND_STATE_DIR" --socket "$GRAIND_SOCKET" \
+		env "$@" "$T/public/graind" --foreground --state-dir "$GRAIND_STATE_DIR" --socket "$GRAIND_SOCKET" \
 		"${GRAIND_OPTIONS[@]}" >>"$T/graind.log" 2>&1 &
 	GRAIND_PID=$!
 	PIDS+=("$GRAIND_PID")

@@ -4,7 +4,7 @@
 # members of the group graind.
 . "$(dirname "$0")/../../lib.sh" "$1"
 . "$(dirname "$0")/../root_lib.sh"
-chmod 755 "$T"
+for_all_users
 cp "$B/tests/omp/loop_forever" "$T/loop_forever"; chmod 755 "$T/loop_forever"
 # Like systemd's RuntimeDirectory and StateDirectory: graind owns them, all users can read them.
 mkdir -m 755 "$T/run"; mkdir -m 755 "$GRAIND_STATE_DIR"; chown 64000 "$T/run" "$GRAIND_STATE_DIR"
@@ -17,7 +17,7 @@ start_service()
 	unshare -m sh -c 'mount --bind "$0" /etc/group && exec "$@"' "$T/group" \
 		setpriv --reuid=64000 --regid=64000 --clear-groups --inh-caps="$CAPS" --ambient-caps="$CAPS" \
 		--bounding-set="-all,$CAPS" --no-new-privs \
-		"$B/graind" --foreground --state-dir "$GRAIND_STATE_DIR" \
+		"$T/public/graind" --foreground --state-dir "$GRAIND_STATE_DIR" \
 		--socket "$GRAIND_SOCKET" >>"$T/graind.log" 2>&1 &
 	GRAIND_PID=$!
 	PIDS+=("$GRAIND_PID")
