@@ -73,6 +73,19 @@ held_by_others()
 		sed -E 's|^/proc/([0-9]+)/fdinfo/[0-9]+:(.*)_id:[[:space:]]*|\1 \2 |')
 }
 
+# attach_fast ARG...: prints the number of the job. While grainctl says to try again, it does so, for two minutes. A
+# busy machine may not run the program's threads in time. What grainctl says is in $T/err.
+attach_fast()
+{
+	local end=$((SECONDS + 120)) job
+	while true; do
+		job=$("$GRAINCTL" attach --fast "$@" 2>"$T/err" | sed -n 's/^job \([0-9]*\)$/\1/p')
+		[ "$job" ] && echo "$job" && return
+		[ $SECONDS -lt $end ] && grep -q 'try again' "$T/err" || return 1
+		sleep 0.1
+	done
+}
+
 # settings LINE...: writes GRAIND_CONFIG. reload: waits until graind has read it.
 settings() { printf '%s\n' "$@" >"$GRAIND_CONFIG"; }
 reload()

@@ -25,7 +25,8 @@ CAPS=+bpf,+perfmon,+sys_ptrace,+dac_read_search,+setuid,+setgid,+chown
 unshare -m sh -c 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"' "$T/locked" \
 	setpriv --reuid=64000 --regid=64000 --clear-groups --inh-caps="$CAPS" --ambient-caps="$CAPS" \
 	--bounding-set="-all,$CAPS" --no-new-privs \
-	"$T/public/graind" --foreground --state-dir "$GRAIND_STATE_DIR" --socket "$GRAIND_SOCKET" >>"$T/graind.log" 2>&1 &
+	"$T/public/graind" --foreground --state-dir "$GRAIND_STATE_DIR" --socket "$GRAIND_SOCKET" \
+	>>"$T/graind.log" 2>&1 &
 GRAIND_PID=$!
 PIDS+=("$GRAIND_PID")
 for _ in $(seq 2400); do "$GRAINCTL" status >status 2>/dev/null && break; sleep 0.05; done

@@ -168,7 +168,7 @@ OMP_NUM_THREADS=2 "$B/tests/root/programs/held_now" plain >/dev/null &
 running=$!
 PIDS+=("$running")
 for ((i = 0; i < 100; i++)); do grep -q libgomp "/proc/$running/maps" && break; sleep 0.05; done
-job=$("$GRAINCTL" attach --fast --counters page-faults,task-clock "$running" 2>"$T/err" | sed -n 's/^job //p')
+job=$(attach_fast --counters page-faults,task-clock "$running")
 sleep 0.5
 "$GRAINCTL" detach "$job"
 is "from inside, attached: counted" "$("$GRAINCTL" summary "$job" --json | json \

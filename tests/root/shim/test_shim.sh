@@ -32,7 +32,7 @@ few=(--threads 2)
 python3 "$HERE/constructs/matrix.py" "$B" "$T" --fast --runtime libgomp "${few[@]}" "${only[@]}"
 [ "${EVERY:-}" ] && python3 "$HERE/constructs/matrix.py" "$B" "$T" --fast --versions --runtime 'gomp-*'
 
-"$GRAINCTL" run --fast -- "$fib" $depth $depth >"$T/out" 2>"$T/err"
+"$GRAINCTL" run --fast --lossless -- "$fib" $depth $depth >"$T/out" 2>"$T/err"
 job=$(job_of)
 is "every task of fib($depth): result" "$(json 'd["correct"]' <"$T/out")" True
 is "each is a grain" "$(summary "$job" | json 'd["grains"]["total"]')" "$(json 'd["tasks"]' <"$T/out")"
@@ -48,7 +48,7 @@ check "at most 32 bytes a task on disk ($((bytes / tasks)))" test $((bytes / tas
 "$GRAINCTL" delete "$job" >/dev/null
 
 # The kernel's side is recorded, too: two threads on one CPU take turns.
-"$GRAINCTL" run --fast --sample=999 -- taskset -c 0 "$fib" $sampled $sampled >"$T/out" 2>"$T/err"
+"$GRAINCTL" run --fast --lossless --sample=999 -- taskset -c 0 "$fib" $sampled $sampled >"$T/out" 2>"$T/err"
 job=$(job_of)
 summary "$job" >"$T/summary"
 check "the scheduler is followed, too" \

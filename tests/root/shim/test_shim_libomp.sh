@@ -23,7 +23,7 @@ recorded()
 {
 	local name=$1 source=$2
 	shift 2
-	timeout 120 "$GRAINCTL" run --fast -- "$@" >"$T/out" 2>"$T/err"
+	timeout 600 "$GRAINCTL" run --fast --lossless -- "$@" >"$T/out" 2>"$T/err"
 	is "$name: result" "$? $(json 'd["correct"]' <"$T/out")" "0 True"
 	job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/err" | tail -n 1)
 	summary "$job" >"$T/summary"
@@ -46,7 +46,7 @@ check "at most 32 bytes a task on disk ($((bytes / tasks)))" test $((bytes / tas
 "$GRAINCTL" delete "$job" >/dev/null
 
 # When libomp reports that a region is over, the data that it keeps of the region for the library is gone.
-timeout 120 "$GRAINCTL" run --fast -- "$B/tests/root/programs/nested_many.clang" 3000 >"$T/out" 2>"$T/err"
+timeout 600 "$GRAINCTL" run --fast --lossless -- "$B/tests/root/programs/nested_many.clang" 3000 >"$T/out" 2>"$T/err"
 job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/err" | tail -n 1)
 summary "$job" >"$T/summary"
 is "12001 regions, most of them nested: result" "$(json 'd["correct"]' <"$T/out")" True
@@ -75,13 +75,9 @@ is "libiomp5.so, by probes" \
 LD_LIBRARY_PATH=$T/intel "$fib" 34 10 100 >/dev/null &
 running=$!
 PIDS+=("$running")
-for _ in $(seq 1200); do
-	job=$("$GRAINCTL" attach --fast "$running" 2>"$T/err" | sed -n 's/^job //p')
-	[ "$job" ] || ! grep -q "try again" "$T/err" && break
-	sleep 0.1
-done
+job=$(attach_fast --lossless "$running")
 check "libiomp5.so, attached from inside: its file" grep -q "$T/intel/libiomp5.so" "/proc/$running/maps"
-sleep 0.5
+becomes "$job" 'j["grains"] > 1000' >/dev/null
 "$GRAINCTL" detach "$job" >/dev/null
 is "libiomp5.so, attached from inside: $(tail -n 1 "$T/err")" \
 	"$(summary "$job" |

@@ -204,7 +204,7 @@ is "none of them has left a job" "$("$GRAINCTL" jobs --all --json | json 'len(d[
 
 # If the library was loaded at the program's start and nobody records with it, it can be used like an injected one.
 start env LD_PRELOAD="$B/libgrainshim.so" GRAIND_SHIM_SOCKET="$T/none.sock" "$R/held_now" plain
-job=$($fast "$PROGRAM" 2>"$T/err" | sed -n 's/^job //p')
+job=$(attach_fast "$PROGRAM")
 check "a preloaded library that is idle: it records: $(cat "$T/err")" test "$job"
 refused "one that a job records" "is already profiled by job $job" $fast "$PROGRAM"
 sleep 0.2
@@ -234,7 +234,7 @@ refused "a dlopen that works for too long" "goes on where it was as soon as it i
 end_jobs
 sleep 4
 is "its thread is not stopped" "$(grep -l '^State:.*[tT] (' /proc/"$PROGRAM"/task/*/status | wc -l)" 0
-job=$($fast "$PROGRAM" 2>"$T/err" | sed -n 's/^job //p')
+job=$(attach_fast "$PROGRAM")
 check "and once that is done it is recorded: $(cat "$T/err")" test "$job"
 "$GRAINCTL" detach "$job"
 kill -TERM "$PROGRAM"
@@ -254,7 +254,7 @@ done
 end_jobs
 check "grainctl killed in the middle: the program runs on" kill -0 "$PROGRAM"
 is "none of its threads is stopped" "$(grep -l '^State:.*[tT] (' /proc/"$PROGRAM"/task/*/status | wc -l)" 0
-job=$($fast "$PROGRAM" 2>"$T/err" | sed -n 's/^job //p')
+job=$(attach_fast "$PROGRAM")
 check "and is recorded when asked again: $(cat "$T/err")" test "$job"
 sleep 0.2
 "$GRAINCTL" detach "$job"
@@ -309,7 +309,7 @@ stop_graind KILL
 sleep 1.5
 is "a graind that was killed: its memory was given back" "$(grep -c 'graind-shim (deleted)' "/proc/$PROGRAM/maps")" 0
 start_graind || exit 1
-job=$($fast "$PROGRAM" 2>"$T/err" | sed -n 's/^job //p')
+job=$(attach_fast "$PROGRAM")
 check "another graind records the process: $(cat "$T/err")" test "$job"
 "$GRAINCTL" detach "$job"
 kill -TERM "$PROGRAM"
