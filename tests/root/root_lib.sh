@@ -122,7 +122,7 @@ spared()
 }
 
 # wait_gone NAME BEFORE: waits until everything that BEFORE does not list has left the kernel, except what is loaded
-# for the next job (spared). The kernel frees it in the background, so it gets half a minute.
+# for the next job (spared). The kernel frees it in the background, so it gets two minutes.
 wait_gone()
 {
 	local i left
@@ -143,7 +143,7 @@ print(*(x.getsockname()[1] for x in s))' "$1"
 }
 # of_job NUMBER EXPRESSION: the value of the expression for the job j as it is now
 of_job() { curl -s --unix-socket "$GRAIND_SOCKET" "http://graind/v1/jobs/$1" | json "(lambda j: $2)(d)" 2>/dev/null; }
-# becomes NUMBER EXPRESSION: waits until the expression holds, for at most ten seconds
+# becomes NUMBER EXPRESSION: waits until the expression holds, for at most two minutes
 becomes() {
 	local _
 	for _ in $(seq 1200); do [ "$(of_job "$1" "$2")" = True ] && break; sleep 0.1; done

@@ -18,7 +18,7 @@ for job in json.load(sys.stdin)["jobs"]:
     if job["job"] == int(sys.argv[1]):
         print(*[job[key] for key in sys.argv[2:]])' "$@"; }
 last_job() { tail -n 1 err | sed -n 's/^job \([0-9]*\)$/\1/p'; }
-# wait_state JOB STATE: waits for at most ten seconds
+# wait_state JOB STATE: waits for at most two minutes
 wait_state()
 {
 	local i

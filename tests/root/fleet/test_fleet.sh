@@ -48,7 +48,7 @@ is "nobody listens: one line says what to do" \
 # --- the real one ----------------------------------------------------------
 start_nodes "a fleet of three" fleet 10.214 "$PORT"
 fleet() { "$GRAINCTL" fleet --prometheus "$URL" "$@"; }
-# until_fleet EXPRESSION: waits for at most 30 seconds
+# until_fleet EXPRESSION: waits for at most two minutes
 until_fleet()
 {
 	local i

@@ -61,7 +61,7 @@ kept()
 	done | sort | tr '\n' ' '
 }
 kept_files() { find "/proc/$D/fd" -mindepth 1 -lname 'anon_inode:b[pt]*' | wc -l; }
-# wait_kept NAME: checks this within half a minute
+# wait_kept NAME: checks this within two minutes
 wait_kept()
 {
 	for _ in $(seq 1200); do [ "$(kept)" = "$KEPT" ] && break; sleep 0.1; done
