@@ -68,6 +68,7 @@ void session__follow(struct session *session)
 
 	if (!session->watch)
 		return;
+	session->followed_ns = clock__now_ns();
 	watch__sync(session->watch);
 	while (watch__next(session->watch, &event)) {
 		if (event.kind == WATCH_EXEC)

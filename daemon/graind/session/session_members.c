@@ -435,6 +435,12 @@ static struct owner owner_of(struct session *session, pid_t pid, const struct ri
 void session_members__feed(struct session *session, unsigned int cpu, const struct ring_event *events,
 			   size_t count)
 {
+	/*
+	 * A process may have executed another program since the news were last read. The kernel reported
+	 * that before the first event of this program.
+	 */
+	if (count && !session->ending && events[count - 1].time_ns > session->followed_ns)
+		session__follow(session);
 	while (count) {
 		pid_t pid;
 		size_t run = ring_to_trace__same_process(events, count, &pid);

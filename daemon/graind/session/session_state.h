@@ -45,7 +45,8 @@ struct session {
 	struct capture *capture; /* attachment.capture */
 	double ns_per_event;
 	struct event_buffer *buffer;
-	struct watch *watch; /* NULL: processes are seen only by their events */
+	struct watch *watch;  /* NULL: processes are seen only by their events */
+	uint64_t followed_ns; /* when the kernel's news were last read */
 	struct urgency_budget urgency;
 	struct thread_pool *pool; /* threads that read processes and make their jobs */
 	struct session_files files;

@@ -406,6 +406,12 @@ static int feed(void *ctx, unsigned int cpu, const struct ring_event *events, si
 {
 	struct tree *tree = ctx;
 
+	/*
+	 * The process may have executed another program since the news were last read. The kernel reported
+	 * that before the first event of this program.
+	 */
+	if (count && tree->watch && !tree->ends && events[count - 1].time_ns > tree->followed_ns)
+		tree__follow(tree);
 	windows__saw(&tree->windows, cpu, events, count);
 	if (tree->program_bodies)
 		look_at_bodies(tree, events, count);
