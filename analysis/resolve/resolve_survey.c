@@ -179,7 +179,7 @@ static void leave_pool(struct resolver *r, const struct thread *t)
 	const struct survey *s = &t->survey;
 	struct trace_record *rec = s->foreign == GRAIN_NONE ? NULL : &r->content->records[s->foreign];
 
-	if (rec && s->foreign == t->last_record && (r->whole || s->worked) && !is_of_region(r, rec))
+	if (rec && s->foreign == s->latest && (r->whole || s->worked) && !is_of_region(r, rec))
 		rec->kind = RECORD_NONE;
 }
 
@@ -403,6 +403,7 @@ int survey__run(struct resolver *r)
 		t->last_record = (uint32_t)i;
 		if (rec->kind == TRACE_SAMPLE || rec->kind == TRACE_SAMPLE_STACK || rec->kind == TRACE_ACCESS)
 			continue;
+		t->survey.latest = (uint32_t)i;
 		if (t->start_known && is_plain(rec->kind))
 			t->survey.create = t->survey.begin = GRAIN_NONE;
 		else

@@ -72,6 +72,7 @@ struct survey {
 	uint64_t start_key, start_sp;
 	uint32_t foreign; /* record: the latest begin of a member whose body was in no region so far;
 			     GRAIN_NONE: none */
+	uint32_t latest;  /* record: what the thread itself did last */
 	uint32_t create,
 		begin; /* records: the open creation, and the begin that records may be attached to */
 	uint8_t start;

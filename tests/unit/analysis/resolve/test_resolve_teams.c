@@ -478,6 +478,7 @@ static void test_late_in_last_wait(void)
 
 /*
  * libgomp has a worker end itself in place of a region's body: that begins nothing, but an unknown body does.
+ * It may be sampled there.
  */
 static void test_leaves_pool(void)
 {
@@ -493,6 +494,7 @@ static void test_leaves_pool(void)
 		E(18, 1, REGION_END, 2008),
 		E(19, 2, MEMBER_BEGIN, 900, .key = 5, .arg = 1, .site = 0xe0),
 		E(20, 3, MEMBER_BEGIN, 900, .key = 6, .arg = 1, .site = 0xe0),
+		E(21, 2, SAMPLE, 0, .key = 0x30, .arg = 1),
 	};
 	struct event_stream *s = EXPECT("a worker leaves its pool", events,
 					"10 1 0 thread-begin\n"
@@ -508,11 +510,12 @@ static void test_leaves_pool(void)
 					"17 2 0 member-end region=0 num=1\n"
 					"18 1 0 region-end region=0\n"
 					"18 1 0 thread-end\n"
-					"18 2 0 thread-end\n"
 					"20 3 0 thread-begin\n"
 					"20 3 0 member-begin region=none num=0\n"
-					"20 3 0 member-end region=none num=0\n"
-					"20 3 0 thread-end\n");
+					"21 2 0 sample ip=0x30\n"
+					"21 2 0 thread-end\n"
+					"21 3 0 member-end region=none num=0\n"
+					"21 3 0 thread-end\n");
 
 	if (s)
 		CHECK(s->loss_count == 1 && s->losses[0].count == 1, "one team is unknown");
