@@ -366,8 +366,7 @@ def many_mappings():
 
 
 def forged_rings():
-    install("libgrainshim.so", BUILD + "/libgrainshim.so")
-    recorded = [install("grainctl", GRAINCTL), "run", "--fast", "--"] if door == SOCKET else []
+    recorded = [install("grainctl"), "run", "--fast", "--"] if door == SOCKET else []
     while True:
         subprocess.run(["timeout", "30", *recorded, install("hostile", BUILD + "/tests/root/programs/hostile"), "5"],
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(CALM, GRAIND_SOCKET=door))
@@ -499,7 +498,6 @@ def tell(phases):
         print("= %-8s| %s" % (text, " | ".join(value(g) for g in phases.values())), flush=True)
 
 
-GRAINCTL = BUILD + "/grainctl"
 try:
     service_group, honest_group, hostile_group, remove = groups.tree()
 except OSError as problem:
@@ -516,6 +514,8 @@ if weight:
 for name in "loop_forever", "fib":
     install(name)
 install("hostile", BUILD + "/tests/root/programs/hostile")
+for name in ("grainctl", "libgrainshim.so"):
+    install(name, os.path.join(BUILD, name))
 attacks = ([(ANN, work) for work in ATTACKS] +
            [(SUB + i, work) for i in range(20) for work in BY_SUB_IDS[i % 2:i % 2 + 1]])
 attacks = [(uid, work) for uid, work in attacks if not sys.argv[3:] or work.__name__ in sys.argv[3:]]

@@ -6,18 +6,25 @@
 . "$(dirname "$0")/../root_lib.sh"
 nodes=$(find /sys/devices/system/node -maxdepth 1 -name 'node[0-9]*' 2>/dev/null | wc -l)
 
-# maps NAME: how many maps with that name graind holds. There may be those of the next job, too.
+# maps NAME: how many maps with that name graind holds
 maps()
 {
 	sed -n 's/^map_id:[[:space:]]*//p' /proc/"$GRAIND_PID"/fdinfo/* 2>/dev/null | sort -un |
 		xargs -r -n 1 bpftool map show id 2>/dev/null | grep -c " name $1 "
 }
-# captures NUMBER: graind's captures have this many rings each, in maps of their own
-captures()
+# rings_apart NAME NUMBER: graind's captures have this many rings each, in maps of their own. There may be two captures,
+# the job's and the next job's. Each has one map of counters, and the second may just be made.
+rings_apart()
 {
-	local rings
-	rings=$(maps node_ring)
-	echo $(($1 ? rings > 0 && rings % $1 == 0 : rings == 0))
+	local captures rings end=$((SECONDS + 120))
+	while true; do
+		captures=$(maps ring_ctl) rings=$(maps node_ring)
+		[ "$captures" -gt 0 ] && [ "$rings" -eq $((captures * $2)) ] &&
+			[ "$captures" = "$(maps ring_ctl)" ] && break
+		[ $SECONDS -lt $end ] || break
+		sleep 0.1
+	done
+	is "$1" "$((captures > 0)) $rings" "1 $((captures * $2))"
 }
 
 # run_exact WHAT PROGRAM ARG...: checks that a run with two threads is complete and exact
@@ -50,7 +57,7 @@ for rings in one apart; do
 		[ "$(maps ring_slots)" -gt 0 ] && [ $rings = one ] && break
 		sleep 0.05
 	done
-	is "rings $rings: maps of their own, $wanted for each capture" "$(captures "$wanted")" 1
+	rings_apart "rings $rings: maps of their own, $wanted for each capture" "$wanted"
 	stop_graind
 done
 unset GRAIND_RINGS
@@ -72,6 +79,6 @@ for _ in $(seq 600); do
 	[ "$found" -gt 0 ] && break
 	sleep 0.2
 done
-is "a map of rings for each node" "$(captures "$nodes")" 1
+rings_apart "a map of rings for each node" "$nodes"
 is "the thread that empties them goes to the node of the program" "$((found > 0))" 1
 stop_graind
