@@ -4,7 +4,7 @@
 
 ## (none): graind, grainctl, their helpers and libgrainshim.so into build/
 ## demo: profiles the demo programs and writes their reports (as root)
-## check: all tests that this machine can run (as root: all of them); T=unit/analysis/graph runs a part
+## check: the gate: what each change must pass (as root: all of it); T=unit/analysis/graph runs a part
 ## lint: formatting, warnings of clang, which room uses which
 ## format: formats all sources
 ## deps: installs what is missing (Debian packages, as root)
@@ -68,7 +68,8 @@ endif
 libs_of = $(shell $(PKG_CONFIG) --libs $(1) 2>/dev/null)
 PKGS := libelf libdw capstone libzstd zlib libdeflate libmicrohttpd libcurl libcrypto jansson libsystemd libgvc \
 	libcgraph libbpf hwloc libconfuse
-CPPFLAGS += -D_GNU_SOURCE -I. -I$(B) $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
+# Simple variables: what the shell says is asked for once, not for each file.
+CPPFLAGS := $(CPPFLAGS) -D_GNU_SOURCE -I. -I$(B) $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
 CFLAGS += -std=gnu11 $(OPT) $(DEBUG) -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wformat=2 -fstack-protector-strong -fPIE $(SANFLAGS)
 ifeq ($(SAN),)

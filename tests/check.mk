@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-## check-full: all tests, also those of tests/full_only.txt, and unit tests with ASan and UBSan (an hour)
+## check-changed: the tests of what is not committed (tests/areas); BASE= a commit to compare with
+## check-full: all tests, and unit tests with ASan and UBSan (an hour); what has passed for these very files is not run
+##   again, except with FRESH=1
 ## check-every: check-full with every construct on every version of the runtimes (hours)
 ## check-vm: the tests in real guests under QEMU: other kernels, arm64, four NUMA nodes (as root);
 ##   GUESTS= some of them only
@@ -27,18 +29,21 @@ test-programs: guest-programs $(UNIT_TESTS) $(EXAMPLES)
 # fuzzers' finds.
 sanitized: $(UNIT_TESTS) $(REPLAYS)
 
-# A new make finds by pkg-config what was just installed.
+# Installs what is missing and builds; a new make finds by pkg-config what was just installed.
+define prepare_tests
+	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES) $(1)
+	@$(MAKE) --no-print-directory -j$$(nproc) test-programs
+endef
 check:
-	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
-	@$(MAKE) --no-print-directory -j$$(nproc) test-programs
-	@tests/run.sh $(B) $(T)
-check-full check-every: export FULL := 1
-check-every: export EVERY := 1
+	$(prepare_tests)
+	@tests/runner/run.py $(B) $(T)
+check-changed:
+	$(prepare_tests)
+	@tests/runner/run.py --changed $(if $(BASE),--base $(BASE)) $(B)
 check-full check-every:
-	@tests/install_packages.sh $(BUILD_PACKAGES) $(TEST_PACKAGES) $(VM_PACKAGES)
-	@$(MAKE) --no-print-directory -j$$(nproc) test-programs
+	$(call prepare_tests,$(VM_PACKAGES))
 	@$(MAKE) --no-print-directory -j$$(nproc) SAN=1 B=$(B)/san sanitized
-	@tests/run.sh $(B) $(T)
+	@tests/runner/run.py --$(@:check-%=%) $(if $(FRESH),--fresh) $(B) $(T)
 
 check-shim-cycles: test-programs
 	@bash tests/root/shim/test_shim_cycles.sh $(B) 500 $(WITH)
@@ -62,7 +67,7 @@ check-faults: test-programs
 check-soak: test-programs
 	@bash tests/root/graind/test_soak.sh $(B) 1200
 check-hostile: test-programs
-	@tests/run.sh $(B) root/test_hostile
+	@tests/runner/run.py $(B) root/test_hostile
 	@bash tests/root/hostile/load.sh $(B) 300
 check-static: test-programs
 	@LOOPS=10000 bash tests/root/constructs/test_static_loops.sh $(B)
@@ -95,6 +100,6 @@ sysroot:
 	@tests/foreign_tree.sh $(ARCH) $(SYSROOT) libc6-dev libgcc-12-dev libstdc++-12-dev libgomp1 libomp5-14 \
 		libomp-14-dev $(filter %-dev,$(BUILD_PACKAGES))
 
-.PHONY: constructs guest-programs test-programs sanitized check check-full check-every check-vm check-shim-cycles \
-	check-long check-answers check-static check-faults check-soak check-hostile bench bench-analysis \
-	bench-prometheus bench-render sysroot
+.PHONY: constructs guest-programs test-programs sanitized check check-changed check-full check-every check-vm \
+	check-shim-cycles check-long check-answers check-static check-faults check-soak check-hostile bench \
+	bench-analysis bench-prometheus bench-render sysroot

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Sourced by the shell tests. Every check prints one line: "ok - NAME", "not ok - NAME" (with details as "# " lines)
-# or "skip - NAME: reason". tests/run.sh counts those lines. A test that prints none counts as failed. Lines that
-# begin with "= " are shown as they are.
+# or "skip - NAME: reason". tests/runner counts those lines. A test that prints none counts as failed. Lines that begin
+# with "= " are shown as they are. tests/README.md has the rules for tests of the gate.
 set -u
 B=${1:?usage: $0 BUILD_DIRECTORY}
 B=$(cd "$B" && pwd)
@@ -35,6 +35,20 @@ check()
 is()
 {
 	if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "got:      $2" "expected: $3"; fi
+}
+# until_so WHAT COMMAND ARG...: waits until the command succeeds, for at most $PATIENCE seconds, which run.py scales
+# with the machine. If it never does, this is a failed check, with what the command has printed last.
+until_so()
+{
+	local what=$1 end=$((SECONDS + ${PATIENCE:-120})) out
+	shift
+	until out=$("$@" 2>&1); do
+		if [ $SECONDS -ge $end ]; then
+			not_ok "$what" "not within ${PATIENCE:-120} s: $*" "$out"
+			return 1
+		fi
+		sleep 0.05
+	done
 }
 # finishes COMMAND ARG...: runs a command that prints its own checks. It fails if the command does not reach its end.
 finishes()

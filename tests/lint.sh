@@ -55,11 +55,8 @@ else
 	skip "syntax of the page's scripts" "no node: make deps installs what is missing"
 fi
 
-sed 's/ *#.*//; /^$/d' tests/full_only.txt | while read -r t; do
-	[ -e "tests/$t" ] || [ -e "tests/$t.c" ] || echo "tests/full_only.txt: there is no tests/$t"
-done >"$T/out"
-awk '!/^#/ && NF && !/ # ./ { print "tests/full_only.txt: no reason: " $0 }' tests/full_only.txt >>"$T/out"
-none "what only check-full runs is there, and why" "$T/out"
+python3 tests/runner/check_list.py <"$T/files" >"$T/out" 2>&1
+none "tests/list has every test, tests/areas every file" "$T/out"
 python3 tests/rooms.py "$B" >"$T/out" 2>&1
 none "rooms include and call what tests/rooms.txt allows, one way only" "$T/out"
 python3 tests/pages.py >"$T/out" 2>&1

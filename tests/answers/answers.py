@@ -12,7 +12,7 @@ Each program has one problem, and with -DCURED it has none. Its comment says wha
     env: NAME=VALUE
     only: COMPILER
 Needs a running graind (GRAIND_SOCKET), as tests/root/answers/test_answers.sh starts one. With --short, no time is
-compared, so other programs may run meanwhile. Prints one line for each program, for tests/run.sh.
+compared, so other programs may run meanwhile. Prints one line for each program, for tests/runner.
 """
 import argparse
 import contextlib

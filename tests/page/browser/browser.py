@@ -4,7 +4,7 @@ Headless Chromium with a report in it. No function here sleeps and hopes that th
 condition of the page.
 
 A test file has functions that take a Browser and Inputs, and ends with main(FUNCTION...). They share one browser. A
-function that raises an exception has failed. tests/run.sh sets PYTHONPATH, so that tests in all folders find this one.
+function that raises an exception has failed. tests/runner sets PYTHONPATH, so that tests in all folders find this one.
 """
 import atexit
 import base64
@@ -220,7 +220,7 @@ def main(*tests):
         return skip(name, "NOTHING OF THE PAGE IS TESTED without " + ", ".join(missing))
     folder = tempfile.mkdtemp(prefix="graind-page.")
     atexit.register(shutil.rmtree, folder, True)
-    # The profile goes with the rest, also when run.sh loses its patience.
+    # The profile goes with the rest, also when the test is ended.
     os.environ["TMPDIR"] = folder
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checks as tests/run.sh counts them: one line each, "ok - ", "not ok - " or "skip - "."""
+"""Checks as tests/runner counts them: one line each, "ok - ", "not ok - " or "skip - "."""
 import os
 import sys
 import time

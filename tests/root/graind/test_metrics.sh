@@ -254,7 +254,7 @@ asks 10 "1.2:1 2.2:1 3.2:0" 'up{job="graind"}'
 is "nothing but metrics is there" "$(curl -s -o /dev/null -w '%{http_code} ' http://10.213.1.2:9464/v1/jobs
 	curl -s -o /dev/null -w '%{http_code}' -X POST http://10.213.1.2:9464/metrics)" "404 405"
 # Clients that say nothing, or too much, stop nobody else from asking.
-for _ in $(seq 20); do { exec 3<>/dev/tcp/10.213.1.2/9464 && sleep 20; } 2>/dev/null & PIDS+=($!); done
+for _ in $(seq 20); do { exec 3<>/dev/tcp/10.213.1.2/9464 && exec sleep 20; } 2>/dev/null & PIDS+=($!); done
 head -c 100000 /dev/zero | tr '\0' a | curl -s -m 5 -o /dev/null -H @- http://10.213.1.2:9464/metrics
 sleep 16
 check "after clients that hang it still answers" curl -sf -m 5 -o /dev/null http://10.213.1.2:9464/metrics
