@@ -8,6 +8,9 @@ TOOLS := $(patsubst %.c,$(B)/%,$(filter-out %/ompt_truth.c %/ompt_idle.c,$(wildc
 EXAMPLES := $(patsubst %.c,$(B)/%,$(wildcard tests/example/*.c))
 ALL_OBJ += $(patsubst %.c,$(B)/%.o,$(UNIT_SOURCES)) $(addsuffix .o,$(TOOLS))
 
+# They run for seconds, and there are many of them.
+$(UNIT_TESTS:=.o): OPT := -O1
+$(UNIT_TESTS:=.o): DEBUG := -g1
 # What a test of a program's room may call, beside the libraries.
 $(filter $(B)/tests/unit/graind/%,$(UNIT_TESTS)): $(B)/libgraind.a
 $(filter $(B)/tests/unit/grainctl/%,$(UNIT_TESTS)): $(B)/libgrainctl.a

@@ -57,6 +57,11 @@ fi
 
 python3 tests/runner/check_list.py <"$T/files" >"$T/out" 2>&1
 none "tests/list has every test, tests/areas every file" "$T/out"
+# A test of the gate waits for events (until_so). A sleep that only paces says so.
+awk '!/^#/ && $5 == "gate" && $1 ~ /\.sh$/ { print "tests/" $1 }' tests/list |
+	xargs grep -nE '^[[:space:]]*sleep [^&]*$|; sleep [0-9.$]+( *#.*)?$|seq [0-9]+\).*sleep' | grep -v '# pace: .' \
+	>"$T/out"
+none "tests of the gate wait for events, not for a length of time" "$T/out"
 python3 tests/rooms.py "$B" >"$T/out" 2>&1
 none "rooms include and call what tests/rooms.txt allows, one way only" "$T/out"
 python3 tests/pages.py >"$T/out" 2>&1

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * usage: first_touch MILLISECONDS [SWEEPS]
- * Threads sweep that long over memory of known size: serial_grid, which the first thread has initialized
- * alone, and parallel_grid, of which each thread has initialized what it sweeps over; and two blocks of
- * malloc's, the larger one initialized by the first thread. After so many sweeps it sleeps instead.
+ * usage: first_touch [SWEEPS]
+ * Threads sweep until SIGTERM comes over memory of known size: serial_grid, which the first thread has
+ * initialized alone, and parallel_grid, of which each thread has initialized what it sweeps over; and two
+ * blocks of malloc's, the larger one initialized by the first thread. After so many sweeps it sleeps instead.
+ * When all is initialized it makes the file that LOOP_BEGUN of its environment names.
  */
 #include <limits.h>
 #include <omp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define OWN_NODE 4 /* MPOL_LOCAL */
@@ -24,12 +25,12 @@
 static double serial_grid[COUNT] __attribute__((aligned(4096)));
 static double parallel_grid[COUNT] __attribute__((aligned(4096)));
 
-static double now_ms(void)
-{
-	struct timespec time;
+static volatile sig_atomic_t stop;
 
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+static void on_signal(int signal)
+{
+	(void)signal;
+	stop = 1;
 }
 
 /* malloc writes the size of a block, which has a mapping of its own, before it. */
@@ -56,14 +57,17 @@ static double sweep(const char *large)
 
 int main(int argc, char **argv)
 {
-	double until, sum = 0;
+	struct sigaction action = {.sa_handler = on_signal};
+	const char *begun = getenv("LOOP_BEGUN");
 	char *large, *small;
-	int sweeps = 0, most = argc > 2 ? atoi(argv[2]) : INT_MAX;
+	double sum = 0;
+	int sweeps = 0, most = argc > 1 ? atoi(argv[1]) : INT_MAX;
 
 	/* A page is 4 KiB, whatever the machine's setting for huge ones: also that of a block's size, which
 	 * malloc writes. */
 	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0)
 		perror("PR_SET_THP_DISABLE");
+	sigaction(SIGTERM, &action, NULL);
 	large = block(LARGE_BYTES);
 	small = block(SMALL_BYTES);
 	/* With a policy of the program's own the kernel does not move pages later (NUMA balancing). */
@@ -75,10 +79,11 @@ int main(int argc, char **argv)
 #pragma omp parallel for schedule(static)
 	for (size_t i = 0; i < COUNT; i++)
 		parallel_grid[i] = (double)i;
-	until = now_ms() + (argc > 1 ? atof(argv[1]) : 1000);
-	for (; now_ms() < until && sweeps < most; sweeps++)
+	if (begun)
+		fclose(fopen(begun, "we"));
+	for (; !stop && sweeps < most; sweeps++)
 		sum += sweep(large);
-	while (now_ms() < until)
+	while (!stop)
 		usleep(10000);
 	printf("sweeps %d sum %g small %d\n", sweeps, sum, small[0]);
 	free(small);

@@ -4,7 +4,9 @@
  * after another until the time is over or SIGTERM comes; then FILE holds a
  * line "START_NS END_NS TASKS" for each region. Its regions and tasks are in
  * the order and of the numbers that no probe can change. After each it sleeps
- * for LOOP_PAUSE_US of its environment, 300 microseconds by default.
+ * for LOOP_PAUSE_US of its environment, 300 microseconds by default. The file
+ * that LOOP_BEGUN of its environment names is made when the first one is over. The
+ * file LOOP_REGIONS has the number of those that are over.
  */
 #include "truth.h"
 
@@ -41,7 +43,7 @@ int main(int argc, char **argv)
 	unsigned long long until;
 	unsigned long created = 0, ran = 0, sum = 0;
 	size_t regions = 0;
-	FILE *out;
+	FILE *out, *count = getenv("LOOP_REGIONS") ? fopen(getenv("LOOP_REGIONS"), "we") : NULL;
 
 	if (argc != 3) {
 		fprintf(stderr, "usage: %s MILLISECONDS FILE\n", argv[0]);
@@ -78,6 +80,10 @@ int main(int argc, char **argv)
 		}
 		r->end = now_ns();
 		created += r->tasks;
+		if (count)
+			fprintf(count, "%zu\n", regions), rewind(count);
+		if (regions == 1 && getenv("LOOP_BEGUN"))
+			fclose(fopen(getenv("LOOP_BEGUN"), "we"));
 		nanosleep(&pause, NULL);
 	}
 	out = fopen(argv[2], "we");

@@ -4,7 +4,8 @@
  * Memory that is first touched on one CPU and then used on others, with one page fault a page: the initial
  * thread writes to all of it on CPU HOME and maps it anew; then task k, which goes to the k-th CPU, writes to
  * (k + 1) * PAGES pages of its own. Tasks of another construct do the same before, so that what a first task
- * needs is there. Rests for so many milliseconds after both; prints where the memory is.
+ * needs is there. Prints where the memory is. Rests for so many milliseconds after both, or until there are
+ * the files NAME.0 and NAME.1, if RESTS_FOR of its environment is NAME.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -69,9 +70,18 @@ static void place(int file, size_t bytes, int home)
 	map(file, bytes);
 }
 
-static void rest(long ms)
+static void rest(int which, long ms)
 {
-	nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+	const char *name = getenv("RESTS_FOR");
+	char file[4096];
+
+	if (!name) {
+		nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+		return;
+	}
+	snprintf(file, sizeof(file), "%s.%d", name, which);
+	while (access(file, F_OK) != 0)
+		usleep(1000);
 }
 
 int main(int argc, char **argv)
@@ -88,13 +98,15 @@ int main(int argc, char **argv)
 	if (syscall(SYS_set_mempolicy, OWN_NODE, NULL, 0) != 0)
 		perror("set_mempolicy");
 	place(file, bytes, home);
+	printf("{\"start\": %zu, \"bytes\": %zu}\n", (size_t)memory, bytes);
+	fflush(stdout);
 #pragma omp parallel
 #pragma omp single
 	for (int k = 0; k < count; k++) {
 #pragma omp task firstprivate(k)
 		work(cpus, k, pages);
 	}
-	rest(ms);
+	rest(0, ms);
 	place(file, bytes, home);
 #pragma omp parallel
 #pragma omp single
@@ -102,8 +114,6 @@ int main(int argc, char **argv)
 #pragma omp task firstprivate(k) /* measured */
 		work(cpus, k, pages);
 	}
-	printf("{\"start\": %zu, \"bytes\": %zu}\n", (size_t)memory, bytes);
-	fflush(stdout);
-	rest(ms);
+	rest(1, ms);
 	return 0;
 }

@@ -3,7 +3,8 @@
  * switches ROUNDS OPENMP: on one CPU a byte goes to and fro between two threads
  * ROUNDS times, through pipes, so that each handing over is one switch. OPENMP 1:
  * they are a team; 0: two processes without OpenMP. As JSON the nanoseconds of
- * a switch.
+ * a switch. The team's first hand over waits for the file WAITS_FOR of its
+ * environment.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -64,6 +65,7 @@ int main(int argc, char **argv)
 	}
 	if (arg[1])
 		as_team(1); /* the team is there */
+	program__wait();
 	start = now_ns();
 	if (arg[1])
 		as_team(arg[0]);

@@ -330,6 +330,15 @@ static inline unsigned long truth__write(void)
  * The program's numbers, in order, into value[]; "--truth FILE" anywhere.
  * A number that is not given keeps its default.
  */
+/* Waits until there is the file that WAITS_FOR of the environment names, if it names one. */
+static inline void program__wait(void)
+{
+	const char *file = getenv("WAITS_FOR");
+
+	while (file && access(file, F_OK))
+		usleep(1000);
+}
+
 static inline void program__args(int argc, char **argv, long *value, int count)
 {
 	int i, n = 0;

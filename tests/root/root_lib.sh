@@ -47,6 +47,47 @@ no_numa_balancing()
 	trap "cleanup; echo $before >$knob" EXIT
 }
 
+# start_program COMMAND ARG...: starts a program with OpenMP, and waits until it has loaded its runtime. P: its process.
+# Its output goes to $OUT.
+start_program()
+{
+	"$@" >"${OUT:-/dev/null}" &
+	P=$!
+	PIDS+=("$P")
+	until_so "$* loads its runtime" grep -qsE '/lib(gomp|omp|iomp5)[^/]*\.so' "/proc/$P/maps"
+}
+# start_loop COMMAND ARG...: starts loop_forever, or what becomes it, and waits until its first region is over. P: its
+# process. Its output goes to $OUT.
+start_loop()
+{
+	local begun
+	begun=$(mktemp -u "${TMPDIR:-/tmp}/begun.XXXXXX")
+	LOOP_BEGUN=$begun "$@" >"${OUT:-/dev/null}" &
+	P=$!
+	PIDS+=("$P")
+	until_so "$* ends a region" test -e "$begun"
+	rm -f "$begun"
+}
+# more_regions FILE NUMBER: waits until the loop_forever with LOOP_REGIONS=FILE has ended so many regions more
+more_regions() { until_so "$2 regions more" eval "[ \"\$(cat $1)\" -ge $(($(cat "$1") + $2)) ]"; }
+
+# pages_time: the CPU time of graind's looks at memory so far, in tenths of a millisecond. Nothing while it looks.
+pages_time()
+{
+	local task
+	task=$(grep -lsx graind-pages "/proc/$GRAIND_PID/task"/*/comm) && task=${task%/comm} &&
+		grep -q '^State:.S' "$task/status" && awk '{ print int($1 / 100000) }' "$task/schedstat"
+}
+# await_looks: waits until graind has begun and ended a look at memory. One that is just at work does not count.
+await_looks()
+{
+	local _
+	for _ in 1 2; do
+		until_so "graind waits for its next look" eval 'pages_time >"$T/pages_time"' || return
+		until_so "graind looks" eval '[ "$(pages_time)" -gt "$(cat "$T/pages_time")" ]' || return
+	done
+}
+
 # stop_graind [SIGNAL]: leaves the exit status in GRAIND_STATUS
 stop_graind()
 {
@@ -73,17 +114,13 @@ held_by_others()
 		sed -E 's|^/proc/([0-9]+)/fdinfo/[0-9]+:(.*)_id:[[:space:]]*|\1 \2 |')
 }
 
-# attach_fast ARG...: prints the number of the job. While grainctl says to try again, it does so, for two minutes. A
-# busy machine may not run the program's threads in time. What grainctl says is in $T/err.
+# attach_fast ARG...: prints the number of the job. A busy machine may not run the program's threads soon, so grainctl
+# tries as long as everything else waits here. What it says is in $T/err.
 attach_fast()
 {
-	local end=$((SECONDS + 120)) job
-	while true; do
-		job=$("$GRAINCTL" attach --fast "$@" 2>"$T/err" | sed -n 's/^job \([0-9]*\)$/\1/p')
-		[ "$job" ] && echo "$job" && return
-		[ $SECONDS -lt $end ] && grep -q 'try again' "$T/err" || return 1
-		sleep 0.1
-	done
+	local job
+	job=$("$GRAINCTL" attach --fast --patience "${PATIENCE:-120}" "$@" 2>"$T/err" | sed -n 's/^job //p')
+	[ "$job" ] && echo "$job"
 }
 
 # settings LINE...: writes GRAIND_CONFIG. reload: waits until graind has read it.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * rings_only SOCKET THREADS WORDS [full]: gives one process after the other rings
+ * rings_only SOCKET THREADS WORDS [full|wait]: gives one process after the other rings
  * of so many words (a power of two), as graind does, and takes what is in them
  * without looking at it, so that what writing into them costs can be measured by
- * itself; `full`: takes nothing, and threads are to wait for room. For each
- * process one line of JSON: the words that were in its rings, the events that did
- * not fit, and the memory that was touched.
+ * itself; `wait`: threads are to wait for room; `full`: that, and it takes nothing. For
+ * each process one line of JSON: the words that were in its rings, the events that
+ * did not fit, the memory that was touched, and how much each ring needed at most for
+ * what was not taken yet, with the block that it is in and a new one.
  */
 #include "bpf/abi/shim_abi.h"
 #include "daemon/common/process/pass_fd.h"
@@ -23,7 +24,7 @@
 #include <unistd.h>
 
 static uint32_t threads, words;
-static bool full;
+static bool full, lossless;
 
 static struct shim_header *make_rings(int *memory)
 {
@@ -43,7 +44,7 @@ static struct shim_header *make_rings(int *memory)
 		.threads = threads,
 		.ring_words = words,
 		.clock = SHIM_CLOCK_COUNTER,
-		.lossless = full,
+		.lossless = lossless,
 		.ticks_per_second = UINT64_C(1000000000),
 		.enabled = 1,
 	};
@@ -66,8 +67,8 @@ static struct shim_thread *thread_at(struct shim_header *header, uint32_t number
  */
 #define NAP_MS 6
 
-/* Takes all that there is. */
-static void drain(struct shim_header *header, int connection)
+/* Takes all that there is. `behind`: how many words of each ring were not taken, at most. */
+static void drain(struct shim_header *header, int connection, uint64_t *behind)
 {
 	struct pollfd ended = {.fd = connection, .events = POLLIN};
 
@@ -76,6 +77,8 @@ static void drain(struct shim_header *header, int connection)
 			struct shim_thread *thread = thread_at(header, i);
 			uint64_t head = __atomic_load_n(&thread->head, __ATOMIC_ACQUIRE);
 
+			if (head - thread->tail > behind[i])
+				behind[i] = head - thread->tail;
 			if (head != thread->tail)
 				__atomic_store_n(&thread->tail, head, __ATOMIC_RELEASE);
 		}
@@ -88,25 +91,31 @@ static void drain(struct shim_header *header, int connection)
 static int serve(int connection)
 {
 	struct shim_header *header = NULL;
-	uint64_t written = 0, lost = 0;
+	uint64_t written = 0, lost = 0, needed = 0, *behind = calloc(threads, sizeof(*behind));
 	struct shim_hello hello;
 	struct stat touched = {0};
 	int memory = -1;
 
 	if (recv(connection, &hello, sizeof(hello), 0) == sizeof(hello) && !hello.wants_probes)
 		header = make_rings(&memory);
-	if (!header || welcome(connection, memory) != 0)
+	if (!header || !behind || welcome(connection, memory) != 0)
 		return -1;
-	drain(header, connection);
+	drain(header, connection, behind);
 	fstat(memory, &touched);
 	close(memory);
 	for (uint32_t i = 0; i < threads; i++) {
-		written += thread_at(header, i)->head;
+		uint64_t head = thread_at(header, i)->head, rest = head - thread_at(header, i)->tail;
+
+		written += head;
 		lost += thread_at(header, i)->missed;
+		if (head)
+			needed += (rest > behind[i] ? rest : behind[i]) + 2 * words / SHIM_BLOCKS;
 	}
-	printf("{\"words\":%llu,\"lost\":%llu,\"kb\":%llu}\n", (unsigned long long)written,
-	       (unsigned long long)(lost + header->unseated), (unsigned long long)touched.st_blocks / 2);
+	printf("{\"words\":%llu,\"lost\":%llu,\"kb\":%llu,\"needed_kb\":%llu}\n", (unsigned long long)written,
+	       (unsigned long long)(lost + header->unseated), (unsigned long long)touched.st_blocks / 2,
+	       (unsigned long long)needed * sizeof(uint64_t) / 1024);
 	fflush(stdout);
+	free(behind);
 	munmap(header, shim__bytes(threads, words));
 	return 0;
 }
@@ -117,7 +126,8 @@ int main(int argc, char **argv)
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	full = argc == 5 && !strcmp(argv[4], "full");
-	if (argc != (full ? 5 : 4) || strlen(argv[1]) >= sizeof(address.sun_path) || fd < 0)
+	lossless = full || (argc == 5 && !strcmp(argv[4], "wait"));
+	if (argc != (lossless ? 5 : 4) || strlen(argv[1]) >= sizeof(address.sun_path) || fd < 0)
 		return 2;
 	strcpy(address.sun_path, argv[1]);
 	threads = (uint32_t)strtoul(argv[2], NULL, 10);

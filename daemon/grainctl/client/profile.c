@@ -15,6 +15,7 @@
 /* A job ends soon after its process. After this time the job is detached. */
 #define PATIENCE_MS 10000
 #define BEGIN_PATIENCE_MS 5000
+#define BEGIN_NAP_MS 2
 
 /* Reads a number of bytes, such as 1, 1K or 1M. False: it is not a number, or it is too small. */
 static bool parse_size(const char *text, uint64_t *out)
@@ -212,10 +213,12 @@ static enum ctl_exit detach(const char *socket, const struct job *job, char *why
 	return result;
 }
 
-enum ctl_exit profile__await_begin(const char *socket, struct job *job, char why[512])
+enum ctl_exit profile__await_begin(const char *socket, struct job *job, uint64_t patience_ms, char why[512])
 {
-	for (long waited = 0; waited < BEGIN_PATIENCE_MS; waited += 2) {
-		const struct timespec nap = {.tv_nsec = 2000000};
+	if (patience_ms < BEGIN_PATIENCE_MS)
+		patience_ms = BEGIN_PATIENCE_MS;
+	for (uint64_t waited = 0; waited < patience_ms; waited += BEGIN_NAP_MS) {
+		const struct timespec nap = {.tv_nsec = BEGIN_NAP_MS * 1000000};
 		enum ctl_exit result = ask(socket, job, why);
 
 		if (result != CTL_DONE || !strcmp(job->state, "running"))
@@ -227,7 +230,10 @@ enum ctl_exit profile__await_begin(const char *socket, struct job *job, char why
 		}
 		nanosleep(&nap, NULL);
 	}
-	snprintf(why, 512, "graind did not answer the process in time; try again, or attach without --fast");
+	snprintf(
+		why, 512,
+		"graind did not answer the process in time: it is busy; give it more (--patience), or attach "
+		"without --fast");
 	return CTL_FAILED;
 }
 

@@ -92,10 +92,10 @@ enum ctl_exit profile__start(const char *socket, const struct profile_request *r
 			     char why[512]);
 
 /*
- * Waits until the job records. CTL_FAILED: it does not begin within some seconds; `why` is the reason, in
- * one line.
+ * Waits until the job records. CTL_FAILED: it does not begin within this time, or within five seconds if that
+ * is more; `why` is the reason, in one line.
  */
-enum ctl_exit profile__await_begin(const char *socket, struct job *job, char why[512]);
+enum ctl_exit profile__await_begin(const char *socket, struct job *job, uint64_t patience_ms, char why[512]);
 /* Ends and deletes a job. */
 void profile__drop(const char *socket, const struct job *job);
 

@@ -13,12 +13,14 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* How long to wait until a thread is at a place where a function can be called on it. */
-#define PATIENCE_NS UINT64_C(5000000000)
 #define THREADS_MAX 256
+/* From one look at all threads to the next: each look costs the program something. */
+#define NAP_NS 10000000L
+#define LONG_NAP_NS 100000000L
 
 struct inject {
 	struct inject_target target;
+	struct inject_patience *patience;
 	char library[4400];
 	uint64_t stopped_ns;
 	struct inject_thread thread;
@@ -33,6 +35,23 @@ static uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* Waits a moment for what has to pass. False: the patience is over. */
+static bool wait_a_moment(struct inject_patience *patience, long nap_ns, const char *reason)
+{
+	uint64_t now = now_ns();
+
+	if (now >= patience->until_ns)
+		return false;
+	if (!patience->since_ns)
+		patience->since_ns = now;
+	if (!patience->told && now - patience->since_ns >= INJECT_SILENCE_NS && patience->waits) {
+		patience->told = true;
+		patience->waits(patience->data, reason);
+	}
+	nanosleep(&(struct timespec){.tv_nsec = nap_ns}, NULL);
+	return true;
 }
 
 /* ---- threads ---------------------------------------------------------- */
@@ -82,7 +101,7 @@ static size_t list_threads(pid_t pid, pid_t tids[THREADS_MAX])
 
 /* ---- stops ------------------------------------------------------------ */
 
-static int explain(const struct inject *inject, int error, char why[512])
+static void explain(const struct inject *inject, int error, char why[512])
 {
 	int pid = (int)inject->target.pid;
 
@@ -100,25 +119,26 @@ static int explain(const struct inject *inject, int error, char why[512])
 		break;
 	case -ESTALE:
 		snprintf(why, 512,
-			 "process %d has another program or other rights than when it was looked at; try "
-			 "again, or attach without --fast",
-			 pid);
+			 "process %d has another program or other rights than when it was looked at", pid);
 		break;
 	case -EPROTO:
 		snprintf(why, 512, "process %d %s: attach without --fast", pid, inject->thread.unfit);
 		break;
 	case -ETIMEDOUT:
 		snprintf(why, 512,
-			 "process %d did not get to it within a second, its thread goes on where it was; try "
-			 "again, or attach without --fast",
+			 inject->thread.lock ? "process %d was loading a library all the time; give it more "
+					       "(--patience), or "
+					       "attach without --fast"
+					     : "a thread of process %d did not stop in time; give it more "
+					       "(--patience), or "
+					       "attach without --fast",
 			 pid);
 		break;
 	case -EINPROGRESS:
-		snprintf(
-			why, 512,
-			"process %d was not done with it within ten seconds, its thread goes on where it was "
-			"as soon as it is; try again later, or attach without --fast",
-			pid);
+		snprintf(why, 512,
+			 "process %d has not loaded the library in time, its thread goes on where it was as "
+			 "soon as it has; give it more (--patience), or attach without --fast",
+			 pid);
 		break;
 	case -EFAULT:
 		snprintf(why, 512,
@@ -131,7 +151,6 @@ static int explain(const struct inject *inject, int error, char why[512])
 			 strerror(-error));
 		break;
 	}
-	return -1;
 }
 
 /* Tries a step on one thread. -EAGAIN: it is not possible on this thread now. */
@@ -139,8 +158,10 @@ static int try_thread(struct inject *inject, pid_t tid, step_fn step, const char
 		      const char **reason, char why[512])
 {
 	uint64_t since = now_ns(), took;
-	int error = inject_thread__stop(&inject->target, tid, &inject->thread);
+	int error;
 
+	inject->thread.until_ns = inject->patience->until_ns;
+	error = inject_thread__stop(&inject->target, tid, &inject->thread);
 	if (error)
 		return error;
 	*reason = inject_safe_point__check(&inject->thread);
@@ -151,10 +172,20 @@ static int try_thread(struct inject *inject, pid_t tid, step_fn step, const char
 	return error;
 }
 
+/* Waits until the loader's lock that a call has met is free. The program is not touched meanwhile. */
+static int await_loader(struct inject *inject)
+{
+	int32_t state = 1;
+
+	while (process_memory__read(inject->target.pid, inject->thread.lock, &state, sizeof(state)) && state)
+		if (!wait_a_moment(inject->patience, NAP_NS, "it is loading a library"))
+			return -ETIMEDOUT;
+	return -EAGAIN;
+}
+
 static int try_threads(struct inject *inject, step_fn step, const char *argument, char why[512])
 {
 	const char *reason = "it has no thread that can be stopped";
-	uint64_t until_ns = now_ns() + PATIENCE_NS;
 	long nap_ns = 200000;
 	pid_t tids[THREADS_MAX];
 
@@ -168,16 +199,16 @@ static int try_threads(struct inject *inject, step_fn step, const char *argument
 			/* The thread may have ended while the process goes on. */
 			if (error == -ESRCH)
 				error = -EAGAIN;
+			if (error == -ETIMEDOUT && inject->thread.lock)
+				error = await_loader(inject);
 		}
 		if (error != -EAGAIN)
 			return error;
-		nanosleep(&(struct timespec){.tv_nsec = nap_ns}, NULL);
-		nap_ns = nap_ns < 10000000 ? 2 * nap_ns : nap_ns;
-	} while (now_ns() < until_ns);
+		nap_ns = nap_ns < NAP_NS || inject->patience->told ? 2 * nap_ns : NAP_NS;
+	} while (wait_a_moment(inject->patience, nap_ns < LONG_NAP_NS ? nap_ns : LONG_NAP_NS, reason));
 	snprintf(why, 512,
-		 "no thread of process %d was where a library can be loaded (the last: %s); try again, or "
-		 "attach "
-		 "without --fast",
+		 "no thread of process %d was where a library can be loaded (the last: %s); give it more "
+		 "(--patience), or attach without --fast",
 		 (int)inject->target.pid, reason);
 	return -1;
 }
@@ -199,9 +230,9 @@ static int at_a_safe_place(struct inject *inject, step_fn step, const char *argu
 	error = try_threads(inject, step, argument, why);
 	setpriority(PRIO_PROCESS, 0, priority);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (!error || why[0])
-		return error ? -1 : 0;
-	return explain(inject, error, why);
+	if (error && !why[0])
+		explain(inject, error, why);
+	return error;
 }
 
 /* ---- steps ------------------------------------------------------------ */
@@ -351,7 +382,26 @@ static bool is_visible(const struct inject *inject)
 	       here.st_dev == there.st_dev;
 }
 
-int inject__look(pid_t pid, const char *library, struct inject **out, char why[512])
+/* Looks until something else than the moment decides. */
+static int look(struct inject *inject, pid_t pid, char why[512])
+{
+	const char *reason = why;
+	int error;
+
+	for (;;) {
+		error = inject_target__look(pid, &inject->target, why);
+		if (error != -EAGAIN)
+			return error;
+		if (!wait_a_moment(inject->patience, NAP_NS, reason))
+			break;
+		inject_target__release(&inject->target);
+	}
+	strncat(why, ": give it more (--patience), or attach without --fast", 511 - strlen(why));
+	return -1;
+}
+
+int inject__look(pid_t pid, const char *library, struct inject_patience *patience, struct inject **out,
+		 char why[512])
 {
 	struct inject *inject = calloc(1, sizeof(*inject));
 	int error = -1;
@@ -360,10 +410,11 @@ int inject__look(pid_t pid, const char *library, struct inject **out, char why[5
 		snprintf(why, 512, "out of memory");
 		return error;
 	}
+	inject->patience = patience;
 	snprintf(inject->library, sizeof(inject->library), "%s", library);
 	if (!inject_arch__supported()) {
 		snprintf(why, 512, "--fast is for running programs on x86-64 only: attach without it");
-	} else if ((error = inject_target__look(pid, &inject->target, why)) != 0) {
+	} else if ((error = look(inject, pid, why)) != 0) {
 		;
 	} else if (!inject->target.attach && !is_visible(inject)) {
 		snprintf(
@@ -382,12 +433,25 @@ int inject__look(pid_t pid, const char *library, struct inject **out, char why[5
 
 int inject__load(struct inject *inject, const char *socket, char why[512])
 {
-	return at_a_safe_place(inject, load, socket, why);
+	pid_t pid = inject->target.pid;
+	int error;
+
+	/* A process that has another program now is looked at once more. */
+	while ((error = at_a_safe_place(inject, load, socket, why)) == -ESTALE &&
+	       wait_a_moment(inject->patience, NAP_NS, "it begins another program")) {
+		inject_target__release(&inject->target);
+		error = look(inject, pid, why);
+		if (error)
+			return error;
+	}
+	return error;
 }
 
 int inject__begin(struct inject *inject, char why[512])
 {
-	return at_a_safe_place(inject, begin, NULL, why);
+	int error = at_a_safe_place(inject, begin, NULL, why);
+
+	return error == -ESTALE ? -EAGAIN : error;
 }
 
 uint64_t inject__stopped_ns(const struct inject *inject)

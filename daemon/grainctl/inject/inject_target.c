@@ -268,6 +268,7 @@ static int look_at_objects(struct survey *survey)
 	return error;
 }
 
+/* -1, or -EAGAIN if it may be otherwise in a moment. */
 static int judge_runtime(const struct survey *survey, char why[512])
 {
 	struct inject_target *target = survey->target;
@@ -283,13 +284,11 @@ static int judge_runtime(const struct survey *survey, char why[512])
 	} else if (!survey->libgomp.count && !survey->libomp.count) {
 		enum inject_runtime found = inject_runtime__find(target->pid);
 
-		if (found == INJECT_RUNTIME_LOADING)
-			snprintf(
-				why, 512,
-				"process %d is just loading its OpenMP runtime; try again, or attach without "
-				"--fast",
-				pid);
-		else if (found == INJECT_RUNTIME_LINKED)
+		if (found == INJECT_RUNTIME_LOADING) {
+			snprintf(why, 512, "process %d is just loading its OpenMP runtime", pid);
+			return -EAGAIN;
+		}
+		if (found == INJECT_RUNTIME_LINKED)
 			snprintf(why, 512,
 				 "the OpenMP runtime of process %d is linked into it: attach without --fast",
 				 pid);
@@ -311,11 +310,11 @@ static int judge(const struct survey *survey, char why[512])
 	struct inject_target *target = survey->target;
 	int pid = (int)target->pid;
 
-	if (!survey->c_library && survey->loader)
-		snprintf(why, 512,
-			 "process %d has not loaded a C library yet; try again, or attach without --fast",
-			 pid);
-	else if (!survey->c_library)
+	if (!survey->c_library && survey->loader) {
+		snprintf(why, 512, "process %d has not loaded a C library yet", pid);
+		return -EAGAIN;
+	}
+	if (!survey->c_library)
 		snprintf(why, 512,
 			 "process %d is linked statically, nothing can be loaded into it: attach without "
 			 "--fast",

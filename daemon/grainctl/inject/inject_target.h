@@ -45,7 +45,8 @@ struct inject_target {
 
 /*
  * Inspects the process. Returns 0; or, with the reason in `why`, -1 if it cannot be recorded from inside,
- * or -EACCES if the caller may not do so. The caller must release *out in all cases.
+ * -EACCES if the caller may not do so, or -EAGAIN if it may be possible in a moment. The caller must release
+ * *out in all cases.
  */
 int inject_target__look(pid_t pid, struct inject_target *out, char why[512]);
 void inject_target__release(struct inject_target *target);

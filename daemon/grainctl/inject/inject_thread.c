@@ -9,9 +9,13 @@
 #include <sys/wait.h>
 #include <time.h>
 
+/* How long it may take at least, even if the caller's patience is over. */
 #define STOP_NS UINT64_C(500000000)
-/* A function that takes longer may be waiting for another thread that loads a library. */
-#define CALL_NS UINT64_C(1000000000)
+/*
+ * A function that takes longer may be waiting for another thread that loads a library: then the call is given
+ * up, and tried again later.
+ */
+#define CALL_NS UINT64_C(20000000)
 /*
  * A function that takes longer has too much work to do. If the call were given up, the function would keep
  * its locks.
@@ -65,11 +69,16 @@ static pid_t inner_tid(pid_t pid, pid_t tid)
 	return inner;
 }
 
-static int run_until_stopped(pid_t tid)
+static uint64_t later_of(uint64_t a, uint64_t b)
 {
-	uint64_t until_ns = now_ns() + STOP_NS;
+	return a > b ? a : b;
+}
+
+static int run_until_stopped(pid_t tid, uint64_t until_ns)
+{
 	int status, error;
 
+	until_ns = later_of(until_ns, now_ns() + STOP_NS);
 	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0)
 		return -errno;
 	for (;;) {
@@ -93,10 +102,11 @@ int inject_thread__stop(const struct inject_target *target, pid_t tid, struct in
 	out->changed = false;
 	out->late_signal = 0;
 	out->unfit = NULL;
+	out->lock = 0;
 	out->inner = inner_tid(target->pid, tid);
 	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0)
 		return -errno;
-	error = run_until_stopped(tid);
+	error = run_until_stopped(tid, out->until_ns);
 	/* The thread is stopped and cannot change any more, so it is checked again. */
 	if (!error)
 		error = inject_identity__check(target->identity, tid, &out->unfit);
@@ -163,9 +173,11 @@ static int judge_long(struct inject_thread *thread, uint64_t took_ns)
 {
 	uint64_t lock = inject_arch__waits_for(thread->tid);
 
-	if (lock && inject_ranges__have(&thread->target->loader, lock) && !holds_loader(thread))
+	if (lock && inject_ranges__have(&thread->target->loader, lock) && !holds_loader(thread)) {
+		thread->lock = lock;
 		return -ETIMEDOUT;
-	if (took_ns < WORK_NS)
+	}
+	if (took_ns < WORK_NS || now_ns() < thread->until_ns)
 		return 1;
 	thread->changed = false;
 	return -EINPROGRESS;
@@ -190,7 +202,7 @@ static int follow(struct inject_thread *thread)
 		if (next == 1 && took_ns >= CALL_NS && status >> 16 == PTRACE_EVENT_STOP) {
 			next = judge_long(thread, took_ns);
 			until_ns = now_ns() + LOOK_NS;
-		} else if (!stopped && took_ns < WORK_NS + STOP_NS) {
+		} else if (!stopped && (took_ns < WORK_NS + STOP_NS || now_ns() < thread->until_ns)) {
 			next = ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) == 0 ? 1 : -errno;
 			until_ns = now_ns() + STOP_NS;
 		} else if (!stopped) {

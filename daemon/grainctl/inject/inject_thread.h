@@ -16,13 +16,15 @@ struct inject_thread {
 	bool changed;	   /* its registers differ from those at the stop */
 	int late_signal;   /* a signal for the program that arrived meanwhile */
 	const char *unfit; /* the reason for -EPROTO */
+	uint64_t until_ns; /* of CLOCK_MONOTONIC: how long it may take to stop, and a call to work */
+	uint64_t lock;	   /* with -ETIMEDOUT of a call: the address of the lock that it waited for */
 };
 
 /*
  * Stops the thread. 0 or a negative errno: -ESRCH: it has ended, -EPERM: not permitted, -EBUSY: the process
- * was already stopped (SIGSTOP), -ETIMEDOUT: it did not stop, -ESTALE: it does not have the inspected
- * identity any more, -EPROTO: no function can be called on it (out->unfit says why). SIGCHLD must be
- * blocked.
+ * was already stopped (SIGSTOP), -ETIMEDOUT: it did not stop until out->until_ns, -ESTALE: it does not have
+ * the inspected identity any more, -EPROTO: no function can be called on it (out->unfit says why). SIGCHLD
+ * must be blocked.
  */
 int inject_thread__stop(const struct inject_target *target, pid_t tid, struct inject_thread *out);
 /* Lets the thread continue where it was. */

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <time.h>
 
 #define MAX_DURATION_S (365 * 86400)
 #define FAST_HELP                                                                                            \
@@ -17,10 +18,28 @@
 	"microseconds. For libgomp and libomp on x86-64; one of its threads is stopped for about a "         \
 	"millisecond"
 
+#define PATIENCE_HELP                                                                                        \
+	"How long --fast tries again, while the program runs, what is not possible at the moment (30 s)"
+#define PATIENCE_S 30
+#define MAX_PATIENCE_S 86400
+#define NS_PER_S UINT64_C(1000000000)
+#define NS_PER_MS UINT64_C(1000000)
+
+enum { OPTION_PATIENCE = OPTION_NO_FAST + 1 };
+
 struct attach_options {
 	bool by_probes; /* use probes, even if the settings prefer --fast */
+	uint64_t patience_s;
 	struct profile_request request;
 };
+
+static uint64_t now_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+}
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -40,6 +59,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'l':
 		options->request.lossless = true;
+		return 0;
+	case OPTION_PATIENCE:
+		if (!ctl__parse_number(arg, MAX_PATIENCE_S, &options->patience_s))
+			argp_error(state, "--patience takes whole seconds, not '%s'", arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num > 0)
@@ -62,16 +85,46 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* Injects the library into the process of the waiting job. If that fails, drops the job. */
+/* Says what takes so long. */
+static void say_wait(void *data, const char *reason)
+{
+	struct ctl *ctl = data;
+
+	ctl__say(ctl, "waiting (see --patience): %s", reason);
+}
+
+static struct inject_patience patience_of(struct ctl *ctl, const struct attach_options *options)
+{
+	return (struct inject_patience){
+		.until_ns = now_ns() + options->patience_s * NS_PER_S,
+		.waits = say_wait,
+		.data = ctl,
+	};
+}
+
+/*
+ * Injects the library into the process of the waiting job. If that fails, drops the job. *anew: everything
+ * has to begin anew, as the process has become another program.
+ */
 static enum ctl_exit put_inside(struct ctl *ctl, struct inject *inject, const char *socket, const char *where,
-				struct job *job, char why[512])
+				const struct inject_patience *patience, struct job *job, bool *anew,
+				char why[512])
 {
 	enum ctl_exit result = inject__load(inject, where, why) == 0 ? CTL_DONE : CTL_FAILED;
+	uint64_t now = now_ns();
+	int error;
 
+	*anew = false;
 	if (result == CTL_DONE)
-		result = profile__await_begin(socket, job, why);
-	if (result == CTL_DONE && inject__begin(inject, why) != 0)
+		result =
+			profile__await_begin(socket, job,
+					     patience->until_ns > now ? (patience->until_ns - now) / NS_PER_MS
+								      : 0,
+					     why);
+	if (result == CTL_DONE && (error = inject__begin(inject, why)) != 0) {
 		result = CTL_FAILED;
+		*anew = error == -EAGAIN && now_ns() < patience->until_ns;
+	}
 	if (result == CTL_DONE)
 		ctl__say(ctl, "a thread of process %d was stopped for %.2f ms", (int)job->pid,
 			 (double)inject__stopped_ns(inject) / 1e6);
@@ -82,28 +135,41 @@ static enum ctl_exit put_inside(struct ctl *ctl, struct inject *inject, const ch
 
 /* Starts a job that records from inside. `inject`: what is known about the process; NULL: nothing yet. */
 static enum ctl_exit start_inside(struct ctl *ctl, const struct profile_request *request, const char *socket,
-				  struct inject **inject, struct job *job, char why[512])
+				  struct inject_patience *patience, struct inject **inject, struct job *job,
+				  char why[512])
 {
 	char library[4400], where[128];
 	enum ctl_exit result;
+	bool anew;
 
-	if (shim_library__find(socket, library, where, why) != 0 ||
-	    (!*inject && inject__look(request->pid, library, inject, why) != 0))
-		return CTL_FAILED;
-	result = profile__start(socket, request, job, why);
-	return result == CTL_DONE ? put_inside(ctl, *inject, socket, where, job, why) : result;
+	do {
+		if (shim_library__find(socket, library, where, why) != 0 ||
+		    (!*inject && inject__look(request->pid, library, patience, inject, why) != 0))
+			return CTL_FAILED;
+		result = profile__start(socket, request, job, why);
+		if (result != CTL_DONE)
+			return result;
+		result = put_inside(ctl, *inject, socket, where, patience, job, &anew, why);
+		if (anew) {
+			inject__free(*inject);
+			*inject = NULL;
+		}
+	} while (anew);
+	return result;
 }
 
 /* Records from inside if the settings prefer that. False: this is not possible, and probes must be used. */
-static bool starts_inside(struct ctl *ctl, struct profile_request request, const char *socket,
+static bool starts_inside(struct ctl *ctl, const struct attach_options *options, const char *socket,
 			  struct job *job)
 {
+	struct inject_patience patience = patience_of(ctl, options);
+	struct profile_request request = options->request;
 	struct inject *inject = NULL;
 	char why[512];
 	bool done;
 
 	request.fast = true;
-	done = start_inside(ctl, &request, socket, &inject, job, why) == CTL_DONE;
+	done = start_inside(ctl, &request, socket, &patience, &inject, job, why) == CTL_DONE;
 	inject__free(inject);
 	if (done)
 		ctl__say(ctl, "recorded from inside, as with --fast: its recording has a ceiling "
@@ -113,7 +179,9 @@ static bool starts_inside(struct ctl *ctl, struct profile_request request, const
 	return done;
 }
 
-static int attach(struct ctl *ctl, const struct attach_options *options, struct inject *inject)
+/* *inject: what is known about the process with --fast; NULL: it is by probes. */
+static int attach(struct ctl *ctl, const struct attach_options *options, struct inject_patience *patience,
+		  struct inject **inject)
 {
 	const struct profile_request *request = &options->request;
 	struct private_daemon daemon;
@@ -125,10 +193,10 @@ static int attach(struct ctl *ctl, const struct attach_options *options, struct 
 	result = private_daemon__ensure(ctl, &daemon, &socket, why);
 	if (result != CTL_DONE)
 		return ctl__fail(ctl, result, "%s", why);
-	if (inject)
-		result = start_inside(ctl, request, socket, &inject, &job, why);
+	if (*inject)
+		result = start_inside(ctl, request, socket, patience, inject, &job, why);
 	else if (options->by_probes || !fast_choice__is_fast(socket, request) ||
-		 !starts_inside(ctl, *request, socket, &job))
+		 !starts_inside(ctl, options, socket, &job))
 		result = profile__start(socket, request, &job, why);
 	if (result != CTL_DONE) {
 		private_daemon__stop(&daemon);
@@ -149,6 +217,7 @@ int verb__attach(struct ctl *ctl, int argc, char **argv)
 		{"fast", 'f', NULL, 0, FAST_HELP, 0},
 		{"no-fast", OPTION_NO_FAST, NULL, 0, NO_FAST_HELP, 0},
 		{"lossless", 'l', NULL, 0, CTL_LOSSLESS_HELP, 0},
+		{"patience", OPTION_PATIENCE, "SECONDS", 0, PATIENCE_HELP, 0},
 		{0},
 	};
 	static const struct argp argp = {
@@ -167,21 +236,23 @@ int verb__attach(struct ctl *ctl, int argc, char **argv)
 		NULL,
 		NULL,
 		NULL};
-	struct attach_options options = {0};
+	struct attach_options options = {.patience_s = PATIENCE_S};
+	struct inject_patience patience;
 	char library[4400], where[128], why[512];
 	struct inject *inject = NULL;
 	int status;
 
 	ctl__parse(ctl, &argp, argc, argv, &options);
+	patience = patience_of(ctl, &options);
 	if (options.request.fast) {
 		int error = shim_library__find(ctl->socket, library, where, why);
 
 		if (!error)
-			error = inject__look(options.request.pid, library, &inject, why);
+			error = inject__look(options.request.pid, library, &patience, &inject, why);
 		if (error)
 			return ctl__fail(ctl, error == -EACCES ? CTL_DENIED : CTL_FAILED, "%s", why);
 	}
-	status = attach(ctl, &options, inject);
+	status = attach(ctl, &options, &patience, &inject);
 	inject__free(inject);
 	return status;
 }

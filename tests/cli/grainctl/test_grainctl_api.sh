@@ -13,17 +13,19 @@ serve()
 	/usr/bin/python3 "$ROOT/tests/cli/grainctl/fake_graind.py" "$T/$1.sock" "$T/$1.log" "$1" "$T/trace.log" \
 		2>"$T/$1.err" &
 	PIDS+=($!)
-	for _ in $(seq 2400); do
-		[ -S "$T/$1.sock" ] && return
-		sleep 0.05
-	done
-	not_ok "the pretended graind starts" "$(cat "$T/$1.err")"
+	until_so "the pretended graind starts" test -S "$T/$1.sock" && return
+	sed 's/^/# /' "$T/$1.err"
 	exit 1
 }
 broken="cut cut-chunks other-chunks two-lengths long-head not-http nothing"
 modes="$broken chunks good refuse forbid garbage huge wrong-types escapes forget fail running"
 for mode in $modes; do serve "$mode"; done
-ctl() { local mode=$1; shift; timeout 60 "$B/grainctl" --socket "$T/$mode.sock" --state-dir "$T/state" "$@"; }
+ctl()
+{
+	local mode=$1
+	shift
+	timeout "${PATIENCE:-120}" "$B/grainctl" --socket "$T/$mode.sock" --state-dir "$T/state" "$@"
+}
 
 # The requests are those of the API. Where socket and state directory are both named, each verb that reads
 # jobs asks first whether they belong together.
@@ -183,10 +185,10 @@ is "run: signal mask and dispositions are the caller's" \
 # Signals for grainctl reach the program.
 for signal in TERM INT HUP USR1; do
 	rm -f out
-	ctl good run -- bash -c "trap 'echo got; exit 7' $signal; echo ready; for i in {1..200}; do sleep 0.05; done" \
+	ctl good run -- bash -c "trap 'echo got; exit 7' $signal; echo ready; while :; do sleep 0.05; done" \
 		>out 2>err &
 	wrapper=$!
-	for _ in $(seq 2400); do grep -qs ready out && break; sleep 0.05; done
+	until_so "run: it is ready for SIG$signal" grep -qs ready out
 	kill -$signal "$(pgrep -P "$(pgrep -P "$wrapper" -x timeout)" -x grainctl)"
 	wait "$wrapper"
 	is "run: SIG$signal is passed on" "$? $(grep -c got out) $(last)" "7 1 job 7"

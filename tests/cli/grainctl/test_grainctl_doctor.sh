@@ -80,7 +80,7 @@ class Answer(http.server.BaseHTTPRequestHandler):
 socketserver.UnixStreamServer("said.sock", Answer).serve_forever()
 PY
 /usr/bin/python3 graind.py & PIDS+=($!)
-for _ in $(seq 2400); do [ -S said.sock ] && break; sleep 0.05; done
+until_so "one answers" test -S said.sock
 # said CAPABILITIES MORE: its status; asked NAME: what doctor then says of that,
 # as a user without rights where that can be
 said() {

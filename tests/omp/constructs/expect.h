@@ -29,6 +29,7 @@
 
 #include "../truth.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -241,13 +242,52 @@ static inline void expect__want(unsigned *wanting)
 {
 	__atomic_fetch_add(wanting, 1, __ATOMIC_SEQ_CST);
 }
+
+/* Whether the thread sleeps, or is over. */
+static inline int expect__sleeps(int tid)
+{
+	char path[64], text[256] = "", *end;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	end = fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 ? strrchr(text, ')') : NULL;
+	if (fd >= 0)
+		close(fd);
+	return !end || end[2] == 'S';
+}
+
+/* The CPU time that the thread has had. */
+static inline unsigned long long expect__used(int tid)
+{
+	struct timespec used = {0, 0};
+
+	clock_gettime((clockid_t)(~(unsigned)tid << 3 | 6), &used);
+	return used.tv_sec * 1000000000ull + used.tv_nsec;
+}
+
+/* A runtime lets a thread sleep that waits, or lets it look again and again. */
 static inline void expect__hold(unsigned *wanting, unsigned threads)
 {
-	struct timespec pause = {0, 10000000};
+	struct timespec nap = {0, 100000};
+	unsigned long long until = now_ns() + 120000000000ull, before;
+	struct dirent *entry;
+	DIR *tasks;
 
 	while (__atomic_load_n(wanting, __ATOMIC_SEQ_CST) < threads)
 		sched_yield();
-	nanosleep(&pause, NULL);
+	tasks = opendir("/proc/self/task");
+	while (tasks && (entry = readdir(tasks))) {
+		int tid = atoi(entry->d_name);
+
+		if (tid <= 0 || tid == (int)syscall(SYS_gettid))
+			continue;
+		before = expect__used(tid);
+		while (!expect__sleeps(tid) && expect__used(tid) - before < 200000 && now_ns() < until)
+			nanosleep(&nap, NULL);
+	}
+	if (tasks)
+		closedir(tasks);
 }
 
 static inline void expect__write_loop(const struct expect_loop *l)

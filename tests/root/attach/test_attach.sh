@@ -7,14 +7,12 @@
 . "$(dirname "$0")/../root_lib.sh"
 
 now_ns() { python3 -c 'import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))'; }
-# start NAME THREADS MILLISECONDS: starts a program with this number of threads; its PID is in PROGRAM
+# start NAME THREADS: starts a program with this number of threads; its PID is in PROGRAM
 start()
 {
-	OMP_NUM_THREADS=$2 OMP_DYNAMIC=false OMP_WAIT_POLICY=passive \
-		"$B/tests/omp/loop_forever" "$3" "$T/$1.times" >"$T/$1.json" 2>"$T/$1.err" &
-	PROGRAM=$!
-	PIDS+=("$PROGRAM")
-	sleep 0.3
+	OUT=$T/$1.json LOOP_REGIONS=$T/$1.regions OMP_NUM_THREADS=$2 OMP_DYNAMIC=false OMP_WAIT_POLICY=passive \
+		start_loop "$B/tests/omp/loop_forever" 600000 "$T/$1.times"
+	PROGRAM=$P
 }
 # attach PID: leaves JOB, or prints a "not ok"
 attach()
@@ -23,7 +21,7 @@ attach()
 		JOB=$(sed -n 's/^job \([0-9]*\)$/\1/p' <<<"$JOB")
 		[ "$JOB" ] && return 0
 	fi
-	not_ok "attach" "$(tail -3 "$T/attach.err")" "$JOB"
+	not_ok "attach" "$(tail -3 "$T/attach.err")" "$JOB" "$(tail -3 "$T/graind.log")"
 	return 1
 }
 # verify NAME THREADS FROM TO JOB
@@ -43,14 +41,14 @@ start_graind || exit 1
 for threads in 1 2 4; do
 	for round in 1 2 3; do
 		name=attach-$threads-$round
-		start "$name" $threads 60000
+		start "$name" $threads
 		attach "$PROGRAM" || continue
 		from=$(now_ns)
-		records "$JOB" 0.7
+		more_regions "$T/$name.regions" 200
 		to=$(now_ns)
 		check "$name: detach while it runs" "$GRAINCTL" detach "$JOB"
+		more_regions "$T/$name.regions" 20
 		check "$name: the program still runs" kill -0 "$PROGRAM"
-		sleep 0.1
 		kill -TERM "$PROGRAM"
 		wait "$PROGRAM"
 		is "$name: its exit status" $? 0
@@ -59,28 +57,21 @@ for threads in 1 2 4; do
 done
 
 # The program ends first. The job ends by itself.
-start end 2 5000
+start end 2
 if attach "$PROGRAM"; then
 	from=$(now_ns)
+	more_regions "$T/end.regions" 200
+	kill -TERM "$PROGRAM"
 	wait "$PROGRAM"
 	to=$(now_ns)
-	for _ in $(seq 1200); do
-		state=$("$GRAINCTL" jobs --all --json | python3 -c '
-import json, sys
-jobs = json.load(sys.stdin)
-print([j["state"] for j in (jobs["jobs"] if isinstance(jobs, dict) else jobs) if j["job"] == int(sys.argv[1])][0])' \
-			"$JOB")
-		[ "$state" = finished ] && break
-		sleep 0.1
-	done
-	is "the job ends with the program" "$state" finished
+	is "the job ends with the program" "$(becomes "$JOB" 'j["state"] == "finished"')" True
 	verify end 2 "$from" "$to" "$JOB"
 fi
 
 # Two programs at once, one of them attached to twice.
-start two-a 2 60000
+start two-a 2
 a=$PROGRAM
-start two-b 1 60000
+start two-b 1
 b=$PROGRAM
 if attach "$a" && job_a=$JOB && attach "$b"; then
 	job_b=$JOB
@@ -88,10 +79,10 @@ if attach "$a" && job_a=$JOB && attach "$b"; then
 	out=$("$GRAINCTL" attach "$a" 2>&1)
 	is "attaching twice fails" $? 1
 	check "and names the job that has it" grep -q "job $job_a" <<<"$out"
-	records "$job_a" 0.7
+	more_regions "$T/two-a.regions" 200
 	to=$(now_ns)
 	check "detach the first" "$GRAINCTL" detach "$job_a"
-	records "$job_b" 0.3
+	more_regions "$T/two-b.regions" 200
 	to_b=$(now_ns)
 	check "detach the second" "$GRAINCTL" detach "$job_b"
 	kill -TERM "$a" "$b"
@@ -105,9 +96,15 @@ wait_gone "nothing is left in the kernel" "$before"
 
 # kill -9 of graind while it records
 start_graind || exit 1
-start killed 2 60000
+start killed 2
+# kept: whether the job's trace holds tasks by now
+kept()
+{
+	"$GRAINCTL" analyze "$GRAIND_STATE_DIR/jobs/$JOB/trace.grt" --keep-going --format json -o "$T/killed.ndjson" &&
+		grep -q '"kind":"task"' "$T/killed.ndjson"
+}
 if attach "$PROGRAM"; then
-	sleep 2
+	until_so "a part of the trace is on disk" kept
 	check "while it records, the kernel shows our programs" test "$(bpf_objects)" != "$before"
 	stop_graind KILL
 	wait_gone "after kill -9 nothing is left in the kernel" "$before"

@@ -19,7 +19,7 @@ for job in json.load(sys.stdin)["jobs"]:
 # run PROGRAM ARG...: leaves JOB
 run()
 {
-	timeout -k 5 60 "$GRAINCTL" run -- "$@" >out 2>err
+	timeout -k 5 "${PATIENCE:-120}" "$GRAINCTL" run -- "$@" >out 2>err
 	JOB=$(tail -n 1 err | sed -n 's/^job \([0-9]*\)$/\1/p')
 	[ -n "$JOB" ] || { not_ok "$1: run ends with 'job N'" "$(tail -5 err)"; JOB=999999; }
 }
@@ -30,14 +30,28 @@ import json, sys
 d = json.load(sys.stdin)
 print(d["grains"]["incomplete"], d["late"], d["damaged"])')" "0 False False"
 }
-wait_state()
+# run_late FILE PROGRAM ARG...: run, and makes the file once a runtime was found that the program had mapped by then
+run_late()
 {
-	local i
-	for i in $(seq 1200); do
-		[ "$(field "$1" state)" = "$2" ] && return 0
-		sleep 0.1
-	done
-	return 1
+	local file=$1 last watcher
+	shift
+	last=$("$GRAINCTL" jobs --all --json | json 'max(j["job"] for j in d["jobs"])')
+	found_late()
+	{
+		"$GRAINCTL" jobs --all --json |
+			json "[n for j in d['jobs'] if j['job'] > $last for n in j['notes']]" | grep 'late: '
+	}
+	until_so "$1: its runtime is found" found_late && : >"$file" &
+	watcher=$!
+	run "$@"
+	wait "$watcher"
+}
+wait_state() { [ "$(becomes "$1" "j['state'] == '$2'")" = True ]; }
+# known PID...: whether graind has opened all of these processes, which it does after it has put probes into their files
+known()
+{
+	local pid
+	for pid in "$@"; do grep -qsx "Pid:[[:space:]]*$pid" "/proc/$GRAIND_PID"/fdinfo/* || return; done
 }
 
 # Programs.
@@ -112,12 +126,13 @@ is "loaded later: libomp" "$(field "$JOB" grains lost runtime)" "1000 0 libomp"
 whole "loaded later: libomp complete from the first event"
 run ./loader ./plugin_gomp.so ./plugin_omp.so
 is "two runtimes in one process" "$(field "$JOB" grains lost runtime)" "2000 0 libgomp+libomp"
-run ./loader wheel/plugin.so
+# The first 50 tasks may be over by then.
+run_late found ./loader until:found wheel/plugin.so
 is "an unknown copy under another name is found when it is mapped" \
 	"$(field "$JOB" state lost runtime) $(($(field "$JOB" grains) >= 950))" "finished 0 libgomp 1"
-is "an unknown copy: the job says how late, or lost nothing" \
+is "an unknown copy: the job says how late" \
 	"$(field "$JOB" notes | grep -c 'late: .*libgomp-a34b3233.so.1 was found')" 1
-LD_LIBRARY_PATH=$T run ./loader plugin_gomp.so wheel/plugin.so
+LD_LIBRARY_PATH=$T run_late found_too ./loader plugin_gomp.so until:found_too wheel/plugin.so
 is "two copies of libgomp" "$(($(field "$JOB" grains) >= 1950)) $(field "$JOB" lost)" "1 0"
 
 # Attach to a process that has not loaded a runtime yet.
@@ -125,7 +140,6 @@ mkfifo go
 (read -r _ <go; exec ./loader ./plugin_gomp.so) &
 program=$!
 PIDS+=("$program")
-sleep 0.2
 JOB=$("$GRAINCTL" attach "$program" 2>err | sed -n 's/^job //p')
 is "attach before there is a runtime: waiting" "$(field "$JOB" state)" waiting
 echo >go
@@ -141,29 +155,27 @@ for file in $(ldd dynamic | grep -o '/[^ ]*'); do
 	mkdir -p "root$(dirname "$file")"
 	cp "$file" "root$file"
 done
-run unshare -m chroot "$T/root" /dynamic sleep:300 tasks:21
+run_late root/go unshare -m chroot "$T/root" /dynamic until:/go tasks:21
 is "in a root of its own, with its own libgomp" "$(field "$JOB" grains lost)" "21 0"
-unshare -m sh -c "mount -t tmpfs none '$T/lib' && cp -r '$T/root/.' '$T/lib' &&
-	exec chroot '$T/lib' /dynamic sleep:2500 tasks:22" >out 2>&1 &
-program=$!
-PIDS+=("$program")
-sleep 0.5
-JOB=$("$GRAINCTL" attach "$program" 2>err | sed -n 's/^job //p')
-wait "$program"
-wait_state "${JOB:-0}" finished
+rm root/go
+# attached SCRIPT: attaches to what this becomes, in its own mount namespace and root, and lets it go on. Leaves JOB.
+attached()
+{
+	start_program unshare -m sh -c "$1"
+	JOB=$("$GRAINCTL" attach "$P" 2>err | sed -n 's/^job //p')
+	: >"/proc/$P/root/go"
+	wait "$P"
+	wait_state "${JOB:-0}" finished
+}
+attached "mount -t tmpfs none '$T/lib' && cp -r '$T/root/.' '$T/lib' &&
+	exec chroot '$T/lib' /dynamic until:/go tasks:22"
 is "attached in another mount namespace that we cannot see into by name" "$(field "${JOB:-0}" grains lost)" "22 0"
 mkdir -p over merged
 layers="lowerdir='$T/root',upperdir='$T/over/u',workdir='$T/over/w'"
 overlaid="mount -t tmpfs none '$T/over' && mkdir '$T/over/u' '$T/over/w' &&
 	mount -t overlay overlay -o $layers '$T/merged'"
 if unshare -m sh -c "$overlaid" 2>err; then
-	unshare -m sh -c "$overlaid && exec chroot '$T/merged' /dynamic sleep:2500 tasks:23" >out 2>&1 &
-	program=$!
-	PIDS+=("$program")
-	sleep 0.5
-	JOB=$("$GRAINCTL" attach "$program" 2>err | sed -n 's/^job //p')
-	wait "$program"
-	wait_state "${JOB:-0}" finished
+	attached "$overlaid && exec chroot '$T/merged' /dynamic until:/go tasks:23"
 	is "on an overlay, as in containers" "$(field "${JOB:-0}" grains lost)" "23 0"
 else
 	skip "on an overlay, as in containers" "this kernel has no overlay file system: $(head -1 err)"
@@ -180,18 +192,12 @@ for file in ./static ./linked_in_stripped "$T/wheel/libgomp-hash"; do
 	points=$((points + ${n:-0}))
 done
 check "session: several files with more than 104 points ($points)" [ "$points" -ge 104 ]
-./static sleep:2000 tasks:31 >out & a=$!
-./linked_in_stripped sleep:2000 tasks:32 >out & b=$!
-LD_LIBRARY_PATH=$T/lib ./dynamic sleep:2000 tasks:33 >out & c=$!
-./loader ./plugin_omp.so & d=$!
-./dynamic sleep:1000 tasks:34 sleep:1000 exec:sleep.1000,tasks.35 >out & e=$!
-wait $a $b $c $d $e
-# These processes are over as soon as their tasks are. What they were is known from when they mapped the runtime.
-short=()
-for i in $(seq 8); do ./dynamic sleep:60 tasks:36 >out & short+=($!); done
-wait "${short[@]}"
-sleep 0.5
-"$GRAINCTL" detach "$session" >/dev/null
+./static until:begin tasks:31 until:all_seen >out & a=$!
+./linked_in_stripped until:begin tasks:32 until:all_seen >out & b=$!
+LD_LIBRARY_PATH=$T/lib ./dynamic until:begin tasks:33 until:all_seen >out & c=$!
+./loader until:all_seen ./plugin_omp.so & d=$!
+./dynamic until:begin tasks:34 until:next exec:tasks.35,until.all_seen >out & e=$!
+PIDS+=($a $b $c $d $e)
 observed()
 {
 	"$GRAINCTL" jobs --all --json | python3 -c '
@@ -200,7 +206,28 @@ jobs = [j for j in json.load(sys.stdin)["jobs"] if j["job"] >= int(sys.argv[1]) 
 print(*sorted(j["grains"] for j in jobs))
 sys.exit(any(j["state"] != "finished" for j in jobs))' $first "$@"
 }
-for _ in $(seq 1200); do observed $a $b $c $d $e "${short[@]}" >/dev/null && break; sleep 0.1; done
+# have PID... GRAINS: whether these processes' jobs have so many grains
+have() { [ "$(observed "${@:1:$#-1}")" = "${!#}" ]; }
+until_so "session: all programs are known" known $a $b $c $d $e
+: >begin
+until_so "session: a program's tasks are seen before it executes another" have $e 34
+: >next
+until_so "session: all tasks are seen" have $a $b $c $e "31 32 33 34 35"
+: >all_seen
+wait $a $b $c $d $e
+# These processes are over as soon as their tasks are. What they were is known from when they mapped the runtime.
+short=()
+for i in $(seq 8); do ./dynamic until:go_short tasks:36 >out & short+=($!); done
+PIDS+=("${short[@]}")
+# The program's file is opened last.
+opened() { known "${short[@]}" && [ "$(find "/proc/$GRAIND_PID/fd" -lname "$T/dynamic" | wc -l)" -ge 8 ]; }
+until_so "session: short programs are known" opened
+: >go_short
+wait "${short[@]}"
+until_so "session: all jobs are over" have $a $b $c $d $e "${short[@]}" \
+	"31 32 33 34 35 36 36 36 36 36 36 36 36 1000"
+"$GRAINCTL" detach "$session" >/dev/null
+until_so "session: all jobs are over" observed $a $b $c $d $e "${short[@]}"
 is "session: all files, and programs executed since, are observed" "$(observed $a $b $c $d $e)" "31 32 33 34 35 1000"
 unrecorded() { grep "is not recorded" "$T/graind.log" | grep -E "$(IFS='|'; echo "process (${short[*]}) ")"; }
 is "session: programs that are over at once too" "$(observed "${short[@]}")$(unrecorded)" "36 36 36 36 36 36 36 36"

@@ -10,21 +10,21 @@ if ! command -v strace >/dev/null; then
 	exit
 fi
 export OMP_NUM_THREADS=2
-# Makes 31 tasks, waits for so many milliseconds, and executes itself. Then it makes 47, and waits again.
+# Makes 31 tasks, waits until there is the file, and executes itself. Then it makes 47, and waits for the other file.
 cat >"$T/twice.c" <<'C'
-#include <stdlib.h>
 #include <unistd.h>
 int main(int argc, char **argv)
 {
-	int tasks = argc > 1 ? 31 : 47;
+	int tasks = argc > 2 ? 31 : 47;
 #pragma omp parallel num_threads(2)
 #pragma omp single
 	for (int i = 0; i < tasks; i++)
 #pragma omp task
 		usleep(100);
-	usleep(1000 * (argc > 1 ? atoi(argv[1]) : 2000));
-	if (argc > 1)
-		execl(argv[0], argv[0], (char *)0);
+	while (access(argv[1], F_OK))
+		usleep(1000);
+	if (argc > 2)
+		execl(argv[0], argv[0], argv[2], (char *)0);
 	return 0;
 }
 C
@@ -35,11 +35,12 @@ strace -f -q -o "$T/strace" -e trace=sched_setscheduler -e inject=sched_setsched
 	-p "$GRAIND_PID" &
 tracer=$!
 PIDS+=("$tracer")
-for _ in $(seq 2400); do grep -q "^TracerPid:[[:space:]]*$tracer$" "/proc/$GRAIND_PID/status" && break; sleep 0.05; done
+until_so "graind is traced" grep -q "^TracerPid:[[:space:]]*$tracer$" "/proc/$GRAIND_PID/status"
 
 # The program has no OpenMP before it executes another one, so one job goes on. It runs for about a second.
 for i in 2 3 4 5 6; do
-	"$GRAINCTL" run -- sh -c "sleep 0.$i; exec \"\$@\"" sh "$B/tests/omp/fib" 27 5 120 >"$T/out" 2>"$T/err"
+	after="sleep 0.$i" # pace: it only varies the moment
+	"$GRAINCTL" run -- sh -c "$after; exec \"\$@\"" sh "$B/tests/omp/fib" 27 5 120 >"$T/out" 2>"$T/err"
 	job=$(sed -n 's/^job \([0-9]*\)$/\1/p' "$T/err" | tail -1)
 	is "run $i: the job has all tasks" \
 		"$("$GRAINCTL" summary "$job" --json |
@@ -47,23 +48,30 @@ for i in 2 3 4 5 6; do
 		"($(json 'd["tasks"]' <"$T/out"), 0, 0)"
 done
 
-# In a session each program of a process has a job of its own, unless it ends before graind has read it.
+# In a session each program of a process has a job of its own. Each waits until graind has read its events.
 session=$(curl -s --unix-socket "$GRAIND_SOCKET" -d '{"all":true}' http://graind/v1/jobs | json 'd["job"]')
 pids=()
-for i in 2000 2080 2160 2240 2320 2400; do
-	"$T/twice" $i &
+for i in 1 2 3 4 5 6; do
+	"$T/twice" "$T/next.$i" "$T/over" &
 	pids+=($!)
 done
+PIDS+=("${pids[@]}")
 # grains: how many grains the jobs of these processes have
 grains()
 {
 	"$GRAINCTL" jobs --all --json |
-		json "sorted({j['grains'] for j in d['jobs'] if j['pid'] in [$(IFS=,; echo "${pids[*]}")]})"
+		json "sorted(j['grains'] for j in d['jobs'] if j['pid'] in [$(IFS=,; echo "${pids[*]}")])"
 }
+have() { [ "$(grains)" = "$1" ]; }
+until_so "session: the tasks of each are seen" have "[31, 31, 31, 31, 31, 31]"
+for i in 1 2 3 4 5 6; do
+	: >"$T/next.$i"
+	sleep 0.08 # pace: it only varies the moment
+done
+until_so "session: those of the next program are seen" have "[31, 31, 31, 31, 31, 31, 47, 47, 47, 47, 47, 47]"
+: >"$T/over"
 wait "${pids[@]}"
-end=$((SECONDS + 120))
-until [ "$(grains)" = "[31, 47]" ] || [ $SECONDS -gt $end ]; do sleep 0.1; done
-is "session: each program has its own tasks" "$(grains)" "[31, 47]"
+is "session: each program has its own tasks" "$(grains)" "[31, 31, 31, 31, 31, 31, 47, 47, 47, 47, 47, 47]"
 "$GRAINCTL" detach "$session" >/dev/null
 check "the call was delayed" grep -q DELAYED "$T/strace"
 kill "$tracer"

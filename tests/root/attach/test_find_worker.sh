@@ -17,13 +17,9 @@ chown $HOSTILE "$T/slow.so"
 # run LIBRARIES: starts the program with a runtime that its owner owns; its PID is in PROGRAM
 run()
 {
-	LD_LIBRARY_PATH=$1 OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive LOOP_PAUSE_US=1000 "$T/program" 600000 \
-		/dev/null >/dev/null & PROGRAM=$!
-	PIDS+=("$PROGRAM")
-	for _ in $(seq 6000); do
-		grep -q libgomp "/proc/$PROGRAM/maps" && return
-		sleep 0.02
-	done
+	LD_LIBRARY_PATH=$1 OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive LOOP_PAUSE_US=1000 \
+		start_program "$T/program" 600000 /dev/null
+	PROGRAM=$P
 }
 # job_of PID: the number of its job, as the attach has printed it
 job_of() { "$GRAINCTL" attach "$1" 2>&1 | sed -n 's/^job \([0-9]*\)$/\1/p'; }
@@ -68,8 +64,17 @@ kill -STOP "$W"
 mkdir "$T/lib3"; cp "$gomp" "$T/lib3/libgomp.so.1"; chown -R $OWNER "$T/lib3"
 run "$T/lib3"
 job_of "$PROGRAM" >"$T/job" & ASKER=$!
-# It is not dead before it is asked, or is about to be asked.
-sleep 1
+# asked PID: whether there is something for this worker to read
+asked()
+{
+	python3 - "$1" <<'PY'
+import ctypes, fcntl, os, sys
+PIDFD_GETFD, FIONREAD = 438, 0x541B
+socket = ctypes.CDLL(None).syscall(PIDFD_GETFD, os.pidfd_open(int(sys.argv[1])), 0, 0)
+sys.exit(fcntl.ioctl(socket, FIONREAD, b"\0" * 4) == b"\0" * 4)
+PY
+}
+until_so "it is asked" asked "$W"
 kill -KILL "$W"
 wait "$ASKER"
 is "one that dies is replaced, and the file looked into all the same" \
@@ -91,21 +96,15 @@ hold()
 	rm -f "$T/held"
 	/usr/bin/python3 -SE "$T/hold.py" "$T/slow.so" "$T/held" & HOLDER=$!
 	PIDS+=("$HOLDER")
-	for _ in $(seq 6000); do
-		[ -e "$T/held" ] && return
-		sleep 0.02
-	done
+	until_so "it holds the file" test -e "$T/held"
 }
 hold
 job_of "$HOLDER" >"$T/held.job" & ASKER=$!
-for _ in $(seq 12000); do
-	SLOW=$(worker $HOSTILE)
-	[ "$SLOW" ] && break
-	sleep 0.01
-done
+# Stopped, it uses none of the three seconds of CPU time that it has.
+until_so "a worker of the hostile file's owner begins" \
+	pkill -STOP -P "$GRAIND_PID" -f -- "^graind-worker --worker-find $HOSTILE "
+SLOW=$(worker $HOSTILE)
 check "a worker of the hostile file's owner begins" test "$SLOW"
-# Meanwhile it uses none of the three seconds of CPU time that it has.
-kill -STOP "$SLOW"
 run "$T/lib1"
 J=$(job_of "$PROGRAM")
 is "others are attached to meanwhile" "$(runtime_of "$J") $(cat "$T/held.job") $(cut -d" " -f3 "/proc/$SLOW/stat")" \
@@ -127,7 +126,8 @@ stop_graind
 is "graind ends properly" "$GRAIND_STATUS" 0
 # They are killed when graind ends, and gone once they have had a CPU for it.
 still() { for w in $LEFT; do cat "/proc/$w/comm" 2>/dev/null; done; }
-for _ in $(seq 2400); do [ "$(still)" ] || break; sleep 0.05; done
+over() { [ -z "$(still)" ]; }
+until_so "its workers end" over
 is "and its workers with it" "$(still)" ""
 
 # --- who reads what -----------------------------------------------------------------------

@@ -19,22 +19,12 @@ for job in json.load(sys.stdin)["jobs"]:
         print(*[job[key] for key in sys.argv[2:]])' "$@"; }
 last_job() { tail -n 1 err | sed -n 's/^job \([0-9]*\)$/\1/p'; }
 # wait_state JOB STATE: waits for at most two minutes
-wait_state()
+wait_state() { [ "$(becomes "$1" "j['state'] == '$2'")" = True ]; }
+# loop [COMMAND ARG...]: starts an OpenMP program that runs until it is killed; its PID is in PROGRAM
+loop()
 {
-	local i
-	for i in $(seq 1200); do
-		[ "$(field "$1" state)" = "$2" ] && return 0
-		sleep 0.1
-	done
-	return 1
-}
-# start_loop: starts an OpenMP program that runs until it is killed; its PID is in PROGRAM
-start_loop()
-{
-	OMP_NUM_THREADS=2 "$B/tests/omp/loop_forever" 60000 "$T/times" >/dev/null 2>&1 &
-	PROGRAM=$!
-	PIDS+=("$PROGRAM")
-	sleep 0.3
+	OMP_NUM_THREADS=2 start_loop "$@" "$B/tests/omp/loop_forever" 600000 "$T/times"
+	PROGRAM=$P
 }
 end_loop() { kill -TERM "$PROGRAM"; wait "$PROGRAM" 2>/dev/null; }
 
@@ -71,39 +61,33 @@ chmod +x wrapper
 OMP_NUM_THREADS=2 "$GRAINCTL" run ./wrapper "$fib" 18 6 2 >/dev/null 2>err
 is "run: a script that becomes an OpenMP program runs" $? 0
 
-OMP_NUM_THREADS=2 "$GRAINCTL" run -- "$B/tests/omp/loop_forever" 60000 "$T/times" >/dev/null 2>err &
-wrapper=$!
-for _ in $(seq 1200); do child=$(pgrep -P $wrapper) && [ -n "$(field 1 state)" ] && break; sleep 0.1; done
-sleep 0.5
+loop "$GRAINCTL" run -- 2>err
+wrapper=$P
 child=$(pgrep -P $wrapper)
 is "run: the program is not traced while it runs" "$(awk '/TracerPid/ { print $2 }' "/proc/$child/status")" 0
 kill -TERM $wrapper
 wait $wrapper
 is "run: SIGTERM is passed on" "$? $(field "$(last_job)" state reason)" "0 finished exit"
 
-OMP_NUM_THREADS=2 "$GRAINCTL" run -- "$B/tests/omp/loop_forever" 60000 "$T/times" >/dev/null 2>err &
-wrapper=$!
-for _ in $(seq 1200); do
-	child=$(pgrep -P $wrapper)
-	[ "$(readlink "/proc/${child:-0}/exe")" = "$(readlink -f "$B/tests/omp/loop_forever")" ] && break
-	sleep 0.1
-done
-sleep 1
+LOOP_REGIONS=$T/regions loop "$GRAINCTL" run -- 2>err
+wrapper=$P
+child=$(pgrep -P $wrapper)
+PIDS+=("$child")
 kill -KILL $wrapper
 { wait $wrapper; } 2>/dev/null
-sleep 0.2
+more_regions "$T/regions" 20
 check "run: the program survives grainctl" kill -0 "$child"
 job=$("$GRAINCTL" jobs | awk 'NR == 2 { print $1 }')
 kill -TERM "$child"
 check "run: and its job ends with it" wait_state "$job" finished
 
 # attach
-start_loop
+loop
 job=$("$GRAINCTL" attach "$PROGRAM" 2>err | sed -n 's/^job \([0-9]*\)$/\1/p')
 check "attach prints the job" [ -n "$job" ]
 "$GRAINCTL" attach "$PROGRAM" >out 2>err
 is "attach: not twice, and the line names the job" "$? $(wc -l <err) $(grep -c "job $job" err)" "1 1 1"
-sleep 0.3
+becomes "$job" 'j["grains"] > 0' >/dev/null
 "$GRAINCTL" summary "$job" >out 2>err
 is "summary of a running job says so" "$? $(grep -c 'still runs' err)" "0 1"
 "$GRAINCTL" delete "$job" 2>err
@@ -114,8 +98,8 @@ check "detach: again" "$GRAINCTL" detach "$job"
 check "detach: the program runs on" kill -0 "$PROGRAM"
 job=$("$GRAINCTL" attach "$PROGRAM" --duration 1 | sed -n 's/^job \([0-9]*\)$/\1/p')
 check "attach --duration ends by itself" wait_state "$job" finished
-is "attach --duration: why, and in time" \
-	"$(field "$job" reason) $((($(field "$job" end_ns) - $(field "$job" start_ns)) / 500000000))" "duration 2"
+is "attach --duration: why, and not before" \
+	"$(field "$job" reason) $(($(field "$job" end_ns) - $(field "$job" start_ns) >= 1000000000))" "duration 1"
 check "attach --duration: the program runs on" kill -0 "$PROGRAM"
 check "delete" "$GRAINCTL" delete "$job"
 "$GRAINCTL" summary "$job" 2>err
@@ -126,7 +110,7 @@ end_loop
 pid_max=$(cat /proc/sys/kernel/pid_max)
 "$GRAINCTL" attach "$pid_max" 2>err
 is "attach: no such process" "$? $(wc -l <err)" "1 1"
-sleep 60 &
+sleep 600 &
 sleeper=$!
 PIDS+=("$sleeper")
 "$GRAINCTL" attach "$sleeper" >out 2>err
@@ -135,10 +119,7 @@ job=$(sed -n 's/^job //p' out)
 kill "$sleeper"
 wait "$sleeper" 2>/dev/null
 if [ -n "$job" ]; then
-	for _ in $(seq 1200); do
-		case $(field "$job" state) in finished | failed) break ;; esac
-		sleep 0.1
-	done
+	becomes "$job" 'j["state"] in ("finished", "failed")' >/dev/null
 	check "attach: the job of it ends with it" grep -qE '^(finished|failed)$' <(field "$job" state)
 fi
 "$GRAINCTL" attach "$$" >out 2>err
@@ -148,18 +129,17 @@ bad=
 for i in $(seq $attaches); do
 	OMP_NUM_THREADS=2 "$fib" 16 6 1 >/dev/null 2>&1 &
 	pid=$!
-	sleep "0.00$((i % 10))"
-	timeout 30 "$GRAINCTL" attach "$pid" >out 2>err
+	sleep "0.00$((i % 10))" # pace: it only varies the moment
+	timeout "${PATIENCE:-120}" "$GRAINCTL" attach "$pid" >out 2>err
 	rc=$?
 	wait "$pid" || bad+="program: $?; "
 	{ [ $rc = 0 ] && grep -q '^job' out; } || { [ $rc = 1 ] && [ "$(wc -l <err)" = 1 ]; } || bad+="attach: $rc; "
 done
 is "attach: programs that end meanwhile" "$bad" ""
-for _ in $(seq 1200); do
-	[ "$("$GRAINCTL" jobs --json | json 'd["jobs"]')" = '[]' ] && break
-	sleep 0.1
-done
-is "no job is left running" "$("$GRAINCTL" jobs --json | json 'd["jobs"]')" '[]'
+running() { "$GRAINCTL" jobs --json | json 'd["jobs"]'; }
+none_runs() { [ "$(running)" = '[]' ]; }
+until_so "all jobs end" none_runs
+is "no job is left running" "$(running)" '[]'
 
 # another user
 if command -v setpriv >/dev/null; then
@@ -175,7 +155,7 @@ print(sorted({job["uid"] for job in json.load(sys.stdin)["jobs"]}))')" "[65534]"
 	is "another user: summary of the own job" "$? $(cat err)" "0 "
 	as_nobody ./grainctl summary 1 2>err
 	is "another user: not of root's" "$(($? > 0)) $(wc -l <err)" "1 1"
-	start_loop
+	loop
 	as_nobody ./grainctl attach "$PROGRAM" 2>err
 	is "another user: not root's processes" "$? $(wc -l <err)" "3 1"
 	end_loop
@@ -207,10 +187,8 @@ print(len(jobs), {job["state"] for job in jobs}, {job["cmd"].split()[-3:][0] for
 is "private: attach to no such process" "$? $(wc -c <out)" "1 0"
 "$GRAINCTL" run -- /no/such/program 2>err
 is "private: run of no such program" "$?" 127
-for _ in $(seq 1200); do
-	[ -z "$(pgrep -f -- "^[^ ]*/graind .*$T")" ] && break
-	sleep 0.1
-done
+no_private() { ! pgrep -fa -- "^[^ ]*/graind .*$T"; }
+until_so "private: it ends" no_private
 is "private: none is left" "$(pgrep -fa -- "^[^ ]*/graind .*$T")" ""
 mkdir -p alone
 cp "$GRAINCTL" alone/

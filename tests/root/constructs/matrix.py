@@ -53,10 +53,9 @@ HANGS = [("cancel_for", "clang")]
 # What takes longer hangs, also on a busy machine.
 PATIENCE_S = 120
 
-# How long programs with long rounds are watched when attached. Rounds of WAITING_S are long because they wait.
-WAITING_S = {"critical": 0.6, "critical_unnamed": 0.6, "fortran_names": 0.6, "nest_lock": 0.6, "omp_lock": 0.6,
-             "ordered_lock": 0.6}
-WINDOW_S = {"taskloop_large": 0.6, "many_tasks_throttle": 0.9, **WAITING_S}
+# How many rounds programs are watched when attached, those with long rounds for fewer.
+ROUNDS = collections.defaultdict(lambda: 40, taskloop_large=6, many_tasks_throttle=6, critical=10, critical_unnamed=10,
+                                 fortran_names=10, nest_lock=10, omp_lock=10, ordered_lock=10)
 
 
 def reasons(name, threads):
@@ -73,15 +72,11 @@ def rounds_over(path):
         return 0
 
 
-def wait_for_runtime(pid):
-    """Waits until the program has loaded the library. This takes a while on a busy machine."""
-    for _ in range(PATIENCE_S * 50):
-        try:
-            if re.search(r"/lib[gi]?omp[^/]*\.so", open("/proc/%d/maps" % pid).read()):
-                return
-        except OSError:
-            return
-        time.sleep(0.02)
+def wait_for_rounds(process, path, wanted):
+    """Waits until the program has done so many rounds or has ended; not for one that hangs."""
+    until = time.monotonic() + PATIENCE_S
+    while rounds_over(path) < wanted and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.005)
 
 
 def dies_by_itself(command, env):
@@ -213,14 +208,10 @@ class Matrix:
             # The program must end if the test is killed.
             p = subprocess.Popen(command, stdout=out, stderr=err, env=runtime.environment(threads))
         try:
-            wait_for_runtime(p.pid)
-            time.sleep(0.1)
-            until = time.monotonic() + PATIENCE_S
-            while True:
-                r = self.ctl("attach", *self.how, str(p.pid))
-                # A busy machine may not run the program's thread in time. The message then says so.
-                if "try again" not in r.stderr or time.monotonic() > until:
-                    break
+            wait_for_rounds(p, base + ".progress", 2)
+            # A busy machine may not run the program's threads soon.
+            patience = ["--patience", str(PATIENCE_S)] if self.how else []
+            r = self.ctl("attach", *self.how, *patience, str(p.pid))
             start = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
             job = re.findall(r"^job (\d+)$", r.stdout, re.M)
             if r.returncode or not job:
@@ -230,13 +221,7 @@ class Matrix:
                 if p.poll() is not None and p.returncode < 0 and dies_by_itself(command, runtime.environment(threads)):
                     return Result("n.o.", DIES)
                 return Result("FAIL", "attach: %s" % r.stderr.strip()[-200:])
-            wanted = rounds_over(base + ".progress") + 4
-            # Recorded from inside, a program does many times as much in the same time.
-            time.sleep(WINDOW_S.get(name, 0.3) / (6 if self.fast and name not in WAITING_S else 1))
-            # A busy machine may not run the program at all in this time.
-            while (rounds_over(base + ".progress") < wanted and
-                   time.clock_gettime_ns(time.CLOCK_MONOTONIC) < start + PATIENCE_S * 10**9):
-                time.sleep(0.02)
+            wait_for_rounds(p, base + ".progress", rounds_over(base + ".progress") + ROUNDS[name])
             end = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
             r = self.ctl("detach", job[-1])
             if r.returncode:

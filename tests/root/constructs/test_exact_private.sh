@@ -8,13 +8,10 @@
 
 # Lists processes whose command line names our state directory.
 private_graind() { pgrep -f -- "^[^ ]*/graind .*$T" | grep -vx $$; }
+no_private() { ! private_graind; }
 wait_private_end()
 {
-	local i
-	for i in $(seq 1200); do
-		[ -z "$(private_graind)" ] && break
-		sleep 0.1
-	done
+	until_so "$1: the private graind ends" no_private
 	is "$1: the private graind ends with its last job" "$(private_graind)" ""
 }
 
@@ -33,15 +30,14 @@ python3 "$HERE/constructs/exact.py" run "$T/p.json" "$T/p.truth" "$T/p.ndjson" "
 is "run: status 7 of a program without OpenMP is passed on" $? 7
 wait_private_end "run of a shell"
 
-OMP_NUM_THREADS=2 "$B/tests/omp/loop_forever" 60000 "$T/a.times" >"$T/a.json" &
-program=$!
-PIDS+=("$program")
-sleep 0.2
+OUT=$T/a.json LOOP_REGIONS=$T/regions OMP_NUM_THREADS=2 \
+	start_loop "$B/tests/omp/loop_forever" 600000 "$T/a.times"
+program=$P
 job=$("$GRAINCTL" attach "$program" 2>"$T/a.err" | sed -n 's/^job \([0-9]*\)$/\1/p')
 check "attach: says that it starts a private graind" grep -qi private "$T/a.err"
 if [ "$job" ]; then
 	from=$(python3 -c 'import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))')
-	sleep 1.5
+	more_regions "$T/regions" 200
 	to=$(python3 -c 'import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))')
 	check "attach: detach" "$GRAINCTL" detach "$job"
 	wait_private_end attach

@@ -9,13 +9,14 @@ export JOURNAL_STREAM=1:2
 start_graind || exit 1
 version=$(sed -n 's/^#define GRAIND_VERSION "\(.*\)"/\1/p' "$ROOT/daemon/common/programs/version.h")
 user=$(id -un)
+has_lines() { tail -n +$((seen + 1)) "$T/graind.log"; [ "$(wc -l <"$T/graind.log")" -ge "$1" ]; }
 # said NAME LINES...: checks what was added to the log since the last call. LINES are patterns, one for each line.
 seen=0
 said()
 {
-	local name=$1 i wrong=''
+	local name=$1 wrong=''
 	shift
-	for i in $(seq 2400); do [ "$(wc -l <"$T/graind.log")" -ge $((seen + $#)) ] && break; sleep 0.05; done
+	until_so "$name: so many lines" has_lines $((seen + $#))
 	tail -n +$((seen + 1)) "$T/graind.log" >"$T/new"
 	seen=$(wc -l <"$T/graind.log")
 	printf '%s\n' "$@" | grep -v '^$' >"$T/expected"
@@ -30,27 +31,32 @@ said "it starts" "<6>version $version listens at $GRAIND_SOCKET, jobs in $GRAIND
 "$GRAINCTL" jobs --all >/dev/null
 curl -s --unix-socket "$GRAIND_SOCKET" http://graind/metrics >/dev/null
 "$GRAINCTL" attach 999999999 2>/dev/null
-sleep 0.2
-said "questions, and what a user does wrong, are nothing for it"
+kill -HUP "$GRAIND_PID"
+said "questions, and what a user does wrong, are nothing for it: a later line is the next one" \
+	"<6>the settings have been read again"
 check "a job" "$GRAINCTL" run -- "$B/tests/omp/demo"
 said "a job has two lines" "<6>job 1 of $user: process [0-9]+, .*" \
 	"<[46]>job 1 of $user: finished \(exit\) after [0-9.]+ s, 4600 grains, [0-9]+ events, [0-9]+ lost"
-OMP_NUM_THREADS=2 "$B/tests/omp/loop_forever" 60000 /dev/null >/dev/null & P=$!; PIDS+=("$P")
+start_loop env OMP_NUM_THREADS=2 "$B/tests/omp/loop_forever" 3600000 /dev/null
 check "one that is detached" "$GRAINCTL" attach "$P"
-sleep 0.5
+becomes 2 'j["grains"] > 0' >/dev/null
 check "detach" "$GRAINCTL" detach 2
 said "and why it ended" "<6>job 2 of $user: process $P, $B/tests/omp/loop_forever" \
 	"<[46]>job 2 of $user: finished \(detach\) after [0-9.]+ s, [0-9]+ grains, [0-9]+ events, [0-9]+ lost"
 "$GRAINCTL" run -- true 2>/dev/null
 said "a job that recorded nothing says why" "<6>job 3 of $user: process [0-9]+, .*" \
 	"<4>job 3 of $user: failed \(exit\) after [0-9.]+ s, 0 grains, 0 events, 0 lost; .*OpenMP runtime.*"
+begin=$SECONDS
 for _ in 1 2 3; do
 	curl -s --unix-socket "$GRAIND_SOCKET" -H 'Content-Type: application/json' -d "{\"pid\":$GRAIND_PID}" \
 		http://graind/v1/jobs >/dev/null
 done
-sleep 0.2
-said "what cannot be profiled is said once in ten seconds" \
-	"<6>user 0: no job for process $GRAIND_PID: graind cannot profile itself"
+# On a busy machine these may have taken longer. Then there may be a line for each ten seconds.
+lines=$(($(wc -l <"$T/graind.log") - seen)) most=$((1 + (SECONDS - begin) / 10))
+[ "$lines" -gt 1 ] && [ "$lines" -le $most ] || lines=1
+refusal="<6>user 0: no job for process $GRAIND_PID: graind cannot profile itself"
+mapfile -t refusals < <(yes "$refusal" | head -n $lines)
+said "what cannot be profiled is said once in ten seconds" "${refusals[@]}"
 kill -HUP "$GRAIND_PID"
 said "it reads its settings again" "<6>the settings have been read again"
 check "a job that runs on" "$GRAINCTL" attach "$P"

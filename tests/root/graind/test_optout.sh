@@ -4,6 +4,8 @@
 . "$(dirname "$0")/../../lib.sh" "$1"
 . "$(dirname "$0")/../root_lib.sh"
 chmod 755 "$T"
+# The loops pause, to leave the CPUs to the tests beside this one.
+export LOOP_PAUSE_US=3000 OMP_WAIT_POLICY=passive
 export OMP_NUM_THREADS=2 GRAIND_CONFIG=$T/graind.conf
 json() { /usr/bin/python3 -c 'import json,sys; d=json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }
 cp "$B/tests/omp/loop_forever" "$T/program"; cp "$B/grainctl" "$T/grainctl"; chmod 755 "$T/program" "$T/grainctl"
@@ -18,22 +20,21 @@ asks() {
 		"http://graind$3")
 	CODE=${BODY##*$'\n'} BODY=${BODY%$'\n'*}
 }
-runs() {
-	setpriv --reuid="$1" --regid="$1" --clear-groups "$T/program" 90000 /dev/null >/dev/null & P=$!
-	PIDS+=("$P")
-	sleep 0.2
-}
+runs() { start_loop setpriv --reuid="$1" --regid="$1" --clear-groups "$T/program" 3600000 /dev/null; }
 # jobs_of PID: states and reasons of its jobs, the oldest first
 jobs_of() {
 	asks 0 GET '/v1/jobs?all=1'
 	json "[(j['state'], j['reason']) for j in sorted(d['jobs'], key=lambda j: j['job']) if j['pid'] == $1]" \
 		<<<"$BODY"
 }
-wait_for() {
-	for _ in $(seq 1200); do [ "$($1 "$2")" = "$3" ] && break; sleep 0.1; done
-	is "${4:-$1}" "$($1 "$2")" "$3"
+# jobs_become PID EXPECTED NAME: waits for these states and reasons
+jobs_become()
+{
+	until_so "$3" eval "jobs_of $1; [ \"\$(jobs_of $1)\" = \"$2\" ]"
+	is "$3" "$(jobs_of "$1")" "$2"
 }
-settings() { printf '%s\n' "$@" >"$GRAIND_CONFIG"; kill -HUP "$GRAIND_PID"; sleep 0.5; }
+# leaves_out PID: whether a session has decided to leave it out. The kernel then passes over it.
+leaves_out() { bpftool map dump name refused 2>/dev/null | grep -E "\"key\": $1\b"; }
 
 start_graind || exit
 ctl $ANN optout
@@ -43,12 +44,12 @@ runs $ANN; A=$P
 runs $BOB; O=$P
 asks $ANN POST /v1/jobs "{\"pid\":$A}"; J=$(json "d['job']" <<<"$BODY")
 asks $BOB POST /v1/jobs "{\"pid\":$O}"
-sleep 0.5
+becomes "$J" 'j["grains"] > 0' >/dev/null
 ctl $ANN optout on
 is "on: tells what it has done" "$STATUS $(sed -n 1p <<<"$SAID")" \
 	"0 graind records no process of $(id -un $ANN), whoever asks for it; grainctl optout off undoes that"
 is "and what ends" "$(sed -n '2s/;.*//p' <<<"$SAID")" "1 recording ends now"
-wait_for jobs_of "$A" "[('finished', 'optout')]" "the recording ends"
+jobs_become "$A" "[('finished', 'optout')]" "the recording ends"
 is "that of another goes on" "$(jobs_of "$O")" "[('running', '')]"
 asks $ANN GET "/v1/jobs/$J/summary"
 is "what was recorded is kept" "$CODE $(json "d['grains']['total'] > 0" <<<"$BODY")" "200 True"
@@ -72,20 +73,22 @@ check "the administrator sees who" grep -qx "not recorded, as they have opted ou
 asks 0 POST /v1/jobs '{"all":true}'; S=$(json "d['job']" <<<"$BODY")
 runs $BOB; O2=$P
 runs $ANN; A2=$P
-wait_for jobs_of "$O2" "[('running', '')]" "a session records others"
+jobs_become "$O2" "[('running', '')]" "a session records others"
+until_so "it has seen the one who has opted out" leaves_out "$A2"
 is "and nothing of who has opted out" "$(jobs_of "$A2") $(jobs_of "$A")" "[] [('finished', 'optout')]"
 ctl $ANN optout off
 is "off" "$STATUS ${SAID%% as *}" "0 graind records processes of $(id -un $ANN)"
-wait_for jobs_of "$A2" "[('running', '')]" "from then on the session records it"
+jobs_become "$A2" "[('running', '')]" "from then on the session records it"
 ctl $ANN optout on
-wait_for jobs_of "$A2" "[('finished', 'optout')]" "and no longer after another on"
+jobs_become "$A2" "[('finished', 'optout')]" "and no longer after another on"
 ctl $ANN optout off
-wait_for jobs_of "$A2" "[('finished', 'optout'), ('running', '')]" "and again after another off"
+jobs_become "$A2" "[('finished', 'optout'), ('running', '')]" "and again after another off"
 ctl $ANN optout on
 asks 0 POST "/v1/jobs/$S/detach"
 settings "rule {" "  user = $ANN" "  profile = always" "}"
+reload
 runs $ANN; A3=$P
-sleep 1.5
+until_so "the session of that rule has seen it" leaves_out "$A3"
 is "a rule with always does not bind either" "$(jobs_of "$A3")" "[]"
 
 # --- it lasts -------------------------------------------------------------------
@@ -96,22 +99,47 @@ stop_graind; start_graind
 asks $ANN POST /v1/jobs "{\"pid\":$A}"
 is "and after a restart" "$CODE" 403
 settings ""
+reload
 
 # --- what was root's becomes theirs ---------------------------------------------
 become="setpriv --reuid=$ANN --regid=$ANN --clear-groups"
-"$GRAINCTL" run -- sh -c "sleep 0.5; exec $become '$T/program' 1500 /dev/null >/dev/null" 2>"$T/run"
-J=$(sed -n 's/^job //p' "$T/run")
+# newest EXPRESSION: its value for the job j that has begun last
+newest() { asks 0 GET '/v1/jobs?all=1'; json "(lambda j: $1)(max(d['jobs'], key=lambda j: j['job']))" <<<"$BODY"; }
+# newest_is EXPRESSION: waits until it holds. J, P: that job and its process
+newest_is()
+{
+	until_so "the newest job: $1" eval "newest '(j, $1)'; [ \"\$(newest '$1')\" = True ]"
+	J=$(newest 'j["job"]') P=$(newest 'j["pid"]')
+}
+mkfifo "$T/go"
+before=$(newest 'j["job"]')
+"$GRAINCTL" run -- sh -c "read -r _ <'$T/go'; exec $become '$T/program' 3600000 /dev/null >/dev/null" 2>"$T/run" &
+RUN=$!
+PIDS+=("$RUN")
+newest_is "j[\"job\"] > $before and j[\"state\"] == \"waiting\""
+echo >"$T/go"
+newest_is 'j["state"] in ("failed", "finished")'
+check "it runs on" kill -0 "$P"
+kill "$P"; wait "$RUN"
 asks 0 GET "/v1/jobs/${J:-0}"
 is "a program that root starts as them is not recorded" "$(json "(d['events'], d['error'])" <<<"$BODY")" \
 	"(0, 'the process has become that of a user who has opted out of being recorded (grainctl optout)')"
 
-"$GRAINCTL" run -- "$B/tests/root/programs/gives_up" $ANN 4 >"$T/counts" 2>"$T/run"
-J=$(sed -n 's/^job //p' "$T/run")
-read -r ROOTS THEIRS <"$T/counts"
+before=$J
+"$GRAINCTL" run -- "$B/tests/root/programs/gives_up" $ANN "$T/theirs" "$T/over" >"$T/counts" 2>"$T/run" &
+RUN=$!
+PIDS+=("$RUN")
+newest_is "j[\"job\"] > $before and j[\"grains\"] > 100"
+touch "$T/theirs"
+newest_is 'j["state"] in ("failed", "finished")'
+# It goes on for a while, and counts what it does before and after the end of the recording.
+touch "$T/over"
+wait "$RUN"
+read -r ROOTS THEIRS AFTER <"$T/counts"
 asks 0 GET "/v1/jobs/${J:-0}/summary"
 TASKS=$(json "d['grains']['tasks']" <<<"$BODY")
-check "nor a program that becomes theirs: $TASKS tasks, $ROOTS of root's, $THEIRS of theirs" \
-	test "$TASKS" -ge "$ROOTS" -a "$TASKS" -lt $((ROOTS + THEIRS * 6 / 10))
+check "nor a program that becomes theirs: $TASKS tasks, $ROOTS of root's, $THEIRS of theirs, $AFTER after that" \
+	test "$TASKS" -ge "$ROOTS" -a "$TASKS" -le $((ROOTS + THEIRS)) -a "$AFTER" -gt 0
 
 # --- others' wishes -------------------------------------------------------------
 for body in "{\"on\":true,\"uid\":$ANN}" '{"on":1}' '{"on":"true"}' '[true]' 'true' '{}' '{"on":true,"on":false}' \

@@ -29,7 +29,7 @@ unshare -m sh -c 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exe
 	>>"$T/graind.log" 2>&1 &
 GRAIND_PID=$!
 PIDS+=("$GRAIND_PID")
-for _ in $(seq 2400); do "$GRAINCTL" status >status 2>/dev/null && break; sleep 0.05; done
+until_so "graind starts" eval '"$GRAINCTL" status >status'
 check "grainctl status shows the directory" grep -qF "summaries of batch and MPI jobs go to $T/shared" status
 
 # run NAME=VALUE...: runs nobody's program with that environment; leaves the job's number in J and its notes in NOTES
@@ -46,7 +46,8 @@ what() { stat -c '%U %a' "$@" | paste -sd' '; }
 if command -v mpirun >/dev/null && [ -x "$B/tests/root/programs/ranks" ]; then
 	cp "$B/tests/root/programs/ranks" ranks
 	(cd home && HOME=$T/home TMPDIR=$T/home OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none \
-		timeout 60 "${NOBODY[@]}" "$GRAINCTL" run -- mpirun --oversubscribe -np 2 "$T/ranks" 10) >out 2>err
+		timeout "${PATIENCE:-120}" "${NOBODY[@]}" "$GRAINCTL" run -- \
+			mpirun --oversubscribe -np 2 "$T/ranks" 10) >out 2>err
 	is "mpirun of an unprivileged user" "$? $(grep -c 'job [0-9]*: process' err)" "0 2"
 	made=(shared/mpi-*)
 	is "its ranks' summaries are in one directory" \
@@ -155,8 +156,10 @@ is "links in the user's directory are not followed" "$(cat home/file) $(stat -c 
 # --- a batch job -----------------------------------------------------------------------------
 G=$(find /sys/fs/cgroup -maxdepth 1 -name freezer)
 [ -n "$G" ] || G=/sys/fs/cgroup
-if mkdir -p "$G/slurm/uid_65534/job_4711/step_0" 2>/dev/null; then
-	sh -c 'echo $$ >"$0/slurm/uid_65534/job_4711/step_0/cgroup.procs" && shift 0 && exec "$@"' "$G" \
+# No other test has this one.
+SLURM=slurm_$$
+if mkdir -p "$G/$SLURM/uid_65534/job_4711/step_0" 2>/dev/null; then
+	sh -c 'echo $$ >"$0/uid_65534/job_4711/step_0/cgroup.procs" && shift 0 && exec "$@"' "$G/$SLURM" \
 		"${NOBODY[@]}" env SLURM_PROCID=3 SLURM_NTASKS=4 "$GRAINCTL" run -- ./fib 12 >/dev/null 2>err
 	J=$(sed -n 's/^job //p' err)
 	is "a step of Slurm" "$(find shared/slurm-4711 -type f)" "shared/slurm-4711/$HOST-rank3-job$J.json"
@@ -168,18 +171,15 @@ if mkdir -p "$G/slurm/uid_65534/job_4711/step_0" 2>/dev/null; then
 		"$("$GRAINCTL" merge shared/slurm-4711 --json |
 			json 'd["merged"][0]["cluster_job"], d["merged"][0]["size"], d["merged"][0]["missing"]')" \
 		"('slurm:4711', 4, [[0, 2]])"
-	for _ in $(seq 20); do rmdir "$G/slurm/uid_65534/job_4711/step_0" 2>/dev/null && break; sleep 0.1; done
-	rmdir "$G/slurm/uid_65534/job_4711" "$G/slurm/uid_65534" "$G/slurm"
-	mkdir -p "$G/pbs_jobs.service/jobid/93.head"
-	sh -c 'echo $$ >"$0/pbs_jobs.service/jobid/93.head/cgroup.procs" && shift 0 && exec "$@"' "$G" \
+	until_so "the cgroup of the step is empty" rmdir "$G/$SLURM/uid_65534/job_4711/step_0"
+	rmdir "$G/$SLURM/uid_65534/job_4711" "$G/$SLURM/uid_65534" "$G/$SLURM"
+	mkdir -p "$G/pbs.service/jobid/93.head"
+	sh -c 'echo $$ >"$0/pbs.service/jobid/93.head/cgroup.procs" && shift 0 && exec "$@"' "$G" \
 		"${NOBODY[@]}" "$GRAINCTL" run -- ./fib 12 >/dev/null 2>err
 	J=$(sed -n 's/^job //p' err)
 	is "a job of PBS" "$(find shared/pbs-93.head -type f)" "shared/pbs-93.head/$HOST-job$J.json"
-	(cd "$G" && for _ in $(seq 20); do
-		rmdir -p pbs_jobs.service/jobid/93.head 2>/dev/null
-		[ -e pbs_jobs.service/jobid/93.head ] || break
-		sleep 0.1
-	done)
+	until_so "the cgroup of the job is empty" eval \
+		'cd "$G" && { rmdir -p pbs.service/jobid/93.head; ! [ -e pbs.service/jobid/93.head ]; }'
 else
 	skip "a job of Slurm by its cgroup" "cgroups cannot be made here"
 fi

@@ -10,18 +10,28 @@ export GRAIND_CONFIG=$T/graind.conf OMP_NUM_THREADS=2
 cp "$B/tests/omp/loop_forever" "$B/tests/omp/rate" "$T/"; chmod 755 "$T/rate" "$T/loop_forever"
 JOBS=$GRAIND_STATE_DIR/jobs
 NOBODY=(setpriv --reuid=65534 --regid=65534 --clear-groups)
-settings() { printf '%s\n' "$@" >"$GRAIND_CONFIG"; kill -HUP "$GRAIND_PID"; sleep 1; }
+# look: waits until graind has gone through all jobs once more, if its settings have limits. Each time it first notes
+# that it looks at the clock. It may be at it already by earlier settings: when it has begun three times, it has gone
+# through all of them once by those that hold now.
+noted() { stat -c '%i %z' "$GRAIND_STATE_DIR/clock" 2>/dev/null; }
+look()
+{
+	local before
+	for _ in 1 2 3; do
+		before=$(noted)
+		reload
+		until_so "graind looks at the clock" eval "noted; [ \"\$(noted)\" != '$before' ]" || return
+	done
+}
 deleted() { ask GET /metrics | sed -n "s/^graind_jobs_deleted_total{reason=\"$1\"} //p"; }
 there() { ls "$JOBS" | sort -n | tr '\n' ' '; }
 ask() { curl -s --unix-socket "$GRAIND_SOCKET" -X "$1" ${3:+-d "$3"} "http://graind$2"; }
 # finished COMMAND...: makes a job that is over, of the program that the command starts
 finished()
 {
-	local p
-	"$@" "$T/loop_forever" 90000 /dev/null >/dev/null & p=$!
-	sleep 0.3
-	ask POST "/v1/jobs/$(ask POST /v1/jobs "{\"pid\":$p}" | json "d['job']")/detach" >>"$T/finished"
-	kill "$p"
+	start_loop "$@" "$T/loop_forever" 3600000 /dev/null
+	ask POST "/v1/jobs/$(ask POST /v1/jobs "{\"pid\":$P}" | json "d['job']")/detach" >>"$T/finished"
+	kill "$P"
 }
 touch "$GRAIND_CONFIG"
 start_graind || exit
@@ -36,7 +46,7 @@ echo secret >"$T/secret"; mkdir "$T/outside"; touch "$T/outside/file"
 ended_days_ago() { sed -i "s/\"ended_s\":[0-9]*/\"ended_s\":$(($(date +%s) - $2 * 86400))/" "$JOBS/$1/job.json"; }
 # clock_seen SECONDS_AGO REST: sets when graind last looked at the clock
 clock_seen() { echo "$(($(date +%s) - $1)) $2" >"$GRAIND_STATE_DIR/clock"; chmod 600 "$GRAIND_STATE_DIR/clock"; }
-again() { stop_graind; "$@"; start_graind; sleep 1; }
+again() { stop_graind; "$@"; start_graind; }
 spoil()
 {
 	head -c 10M /dev/urandom >>"$JOBS/4/trace.grt"
@@ -56,30 +66,37 @@ spoil()
 	ended_days_ago 2 31
 }
 again spoil
-for _ in $(seq 1200); do [ "$(ls -A "$JOBS" | grep -c '^.deleted')" = 0 ] && break; sleep 0.1; done
-is "what it gave to a user is graind's again, and nothing of the user's is left" \
-	"$(ls -A "$JOBS/4" | tr '\n' ' ')$(stat -c '%u %a' "$JOBS/4" "$JOBS")$(ls -A "$JOBS" | grep '^.deleted')" \
-	"job.json summary.json trace.grt 0 700
-0 700"
+taken_back()
+{
+	echo "$(ls -A "$JOBS/4" | tr '\n' ' ')$(stat -c '%u %a' "$JOBS/4" "$JOBS")$(ls -A "$JOBS" | grep '^\.')"
+}
+owned="job.json summary.json trace.grt 0 700
+0 700.lock"
+until_so "what it gave to a user is graind's again" eval 'taken_back; [ "$(taken_back)" = "$owned" ]'
+is "what it gave to a user is graind's again, and nothing of the user's is left" "$(taken_back)" "$owned"
 is "it is the user's job" "$(ask GET /v1/jobs/4 | json "d['uid'], d['state']")" "(65534, 'finished')"
 is "what its links pointed to is still there" "$(cat "$T/secret") $(ls "$T/outside")" "secret file"
 
 # --- by age ------------------------------------------------------------------
 touch -d '-31 days' "$JOBS/3"
 settings "keep-days = 30"
+look
 is "nothing is too old by a clock that graind has just begun to look at" "$(there)" "1 2 3 4 5 "
 is "which it says" \
 	"$(grep -c 'no job is deleted for its age for 24 hours, as the clock may be wrong' "$T/graind.log")" 1
 again clock_seen 259200 0
+look
 is "nor by one that says that nobody looked for days" "$(there)" "1 2 3 4 5 "
 is "which it says, too" "$(grep -c 'by the clock no graind has run here for more than a day' "$T/graind.log")" 1
 again clock_seen 600 0
+look
 is "a job that is too old, by when it ended" "$(there)" "1 3 4 5 "
 is "is counted" "$(deleted age)" 1
-"$T/loop_forever" 90000 /dev/null >/dev/null & R=$!; PIDS+=("$R")
+start_loop "$T/loop_forever" 3600000 /dev/null; R=$P
 ask POST /v1/jobs "{\"pid\":$R}" >"$T/answer"
 touch -d '-31 days' "$JOBS/6"
 settings "keep-days = 29"
+look
 is "a running one is none" \
 	"$("$GRAINCTL" jobs --json |
 		json "[(j['job'], j['state']) for j in (d['jobs'] if isinstance(d, dict) else d)]")" "[(6, 'running')]"
@@ -88,26 +105,24 @@ is "a running one is none" \
 for j in 1 3; do head -c 12M /dev/urandom >"$JOBS/$j/more"; done
 head -c 10M /dev/urandom >"$JOBS/5/more"
 settings "keep-bytes = 35M"
+look
 is "when all take too much the oldest goes of the user whose jobs take most" "$(there)" "3 4 5 6 "
 is "and is counted" "$(deleted bytes)" 1
 
 # --- by user -----------------------------------------------------------------------
 settings "user-bytes = 15M"
-for _ in $(seq 1200); do [ -e "$JOBS/4" ] || break; sleep 0.1; done
+look
 is "the user's older job goes, those of root stay" "$(there)" "3 5 6 "
 is "and is counted" "$(deleted quota)" 1
 settings "user-bytes = 1M"
+look
 is "the newest is kept" "$(there)" "3 5 6 "
 
 # --- a running job that exceeds its user's quota --------------------------------
 rm -f "$JOBS/5/more"
-"${NOBODY[@]}" "$T/rate" 400000 60000 >/dev/null 2>&1 & P=$!; PIDS+=("$P")
-sleep 0.3
+start_program "${NOBODY[@]}" "$T/rate" 400000 3600000
 ask POST /v1/jobs "{\"pid\":$P}" >"$T/answer"
-for _ in $(seq 1200); do
-	grep -q '"reason":"quota"' "$JOBS/7/job.json" 2>/dev/null && grep -q '"finished"' "$JOBS/7/job.json" && break
-	sleep 0.1
-done
+becomes 7 'j["state"] == "finished"' >/dev/null
 is "its recording ends as it should" "$(json "d['state'], d['reason'], d['error'][:57]" <"$JOBS/7/job.json")" \
 	"('finished', 'quota', 'the recording ended early: the jobs of nobody take more t')"
 check "the process goes on" kill -0 "$P"
@@ -119,11 +134,14 @@ is "the other users' jobs run on" \
 
 # --- graind itself -----------------------------------------------------------------
 settings 'cpus = "0"'
+reload
 is "all its threads run where they may" \
 	"$(for t in /proc/"$GRAIND_PID"/task/*; do awk '/^Cpus_allowed_list/ {print $2}' "$t/status"; done | sort -u)" 0
 settings 'cpus = "900"'
+reload
 is "CPUs that are not there are refused" "$("$GRAINCTL" status | grep -c 'refused since.*cpus: graind can use none')" 1
 settings 'memory-bytes = 1M'
+reload
 is "it uses all CPUs again" "$(awk '/^Cpus_allowed_list/ {print $2}' "/proc/$GRAIND_PID/status")" \
 	"$(awk '/^Cpus_allowed_list/ {print $2}' /proc/self/status)"
 "$GRAINCTL" attach "$P" >"$T/out" 2>&1

@@ -30,8 +30,8 @@ start_service()
 		"${GRAIND_OPTIONS[@]}" >>"$T/graind.log" 2>&1 &
 	GRAIND_PID=$!
 	PIDS+=("$GRAIND_PID")
-	for _ in $(seq 2400); do "$GRAINCTL" status >/dev/null 2>&1 && return 0; sleep 0.05; done
-	not_ok "graind starts with the unit's capabilities" "$(tail -5 "$T/graind.log")"
+	until_so "graind starts with the unit's capabilities" "$GRAINCTL" status && return
+	tail -5 "$T/graind.log" | sed 's/^/# /'
 	return 1
 }
 

@@ -9,6 +9,7 @@
  *   thread-exec:A the same from another thread than the first
  *   wait          until all children have ended
  *   sleep:MS
+ *   until:FILE    until there is this file
  *   stop          SIGSTOP for itself; somebody else continues it
  *   die           SIGKILL for itself, in a region with tasks under way
  *   leave         forks and lets the parent exit at once; the child goes on
@@ -111,6 +112,9 @@ static void one(const char *step)
 			;
 	} else if (!strncmp(step, "sleep", length)) {
 		usleep((useconds_t)atoi(rest) * 1000);
+	} else if (!strncmp(step, "until", length)) {
+		while (access(rest, F_OK))
+			usleep(1000);
 	} else if (!strncmp(step, "stop", length)) {
 		raise(SIGSTOP);
 	} else if (!strncmp(step, "die", length)) {

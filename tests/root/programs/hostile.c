@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * hostile SECONDS: comes to graind as libgrainshim does and writes nonsense into all
- * that it is given, from two threads, whether it is to be recorded or not.
+ * hostile [SECONDS]: comes to graind as libgrainshim does and writes nonsense into all
+ * that it is given, from two threads, whether it is to be recorded or not: for so long, or
+ * until SIGTERM. Says when they write.
  */
 #include "bpf/abi/shim_abi.h"
 #include "daemon/common/process/pass_fd.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,6 +93,8 @@ static void *scribble(void *seed)
 			threads[ring].head += value % 64;
 			break;
 		}
+		if (n == 1 << 16 && (uintptr_t)seed == 1)
+			puts("writes"), fflush(stdout);
 		if (n % 4096 == 0)
 			usleep(500);
 	}
@@ -100,6 +104,7 @@ static void *scribble(void *seed)
 int main(int argc, char **argv)
 {
 	pthread_t others[2];
+	sigset_t term;
 	int fd;
 
 	/* Some that say nothing, and one that speaks another language. */
@@ -109,13 +114,20 @@ int main(int argc, char **argv)
 	if (fd >= 0)
 		send(fd, "graind", 6, MSG_NOSIGNAL);
 	fd = reach();
-	if (argc != 2 || fd < 0 || !take_memory(fd)) {
+	if (argc > 2 || fd < 0 || !take_memory(fd)) {
 		fprintf(stderr, "no memory was shared\n");
 		return 1;
 	}
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	if (argc == 1)
+		sigprocmask(SIG_BLOCK, &term, NULL);
 	for (uintptr_t i = 0; i < 2; i++)
 		pthread_create(&others[i], NULL, scribble, (void *)(i * 7919 + 1));
-	sleep((unsigned)atoi(argv[1]));
+	if (argc == 2)
+		sleep((unsigned)atoi(argv[1]));
+	else
+		sigwait(&term, &fd);
 	over = true;
 	for (int i = 0; i < 2; i++)
 		pthread_join(others[i], NULL);

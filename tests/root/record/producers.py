@@ -32,7 +32,8 @@ class Graphs:
         self.programs = os.path.join(build, "tests/omp/constructs")
 
     def ctl(self, *args, **kwargs):
-        return subprocess.run([self.grainctl, *args], capture_output=True, text=True, timeout=120, **kwargs)
+        return subprocess.run([self.grainctl, *args], capture_output=True, text=True,
+                              timeout=float(os.environ.get("PATIENCE", 120)), **kwargs)
 
     def constructs(self):
         return sorted({f.rsplit(".", 1)[0] for f in os.listdir(self.programs) if re.fullmatch(r"\w+\.(gcc|clang)", f)})

@@ -13,13 +13,56 @@ all=page-faults:period=1
 last=$(($(nproc) - 1))
 [ "$last" -gt 0 ] || last=0
 
+# rests NAME OPTIONS: records shared_pages. It goes on and ends when graind has asked where the pages are that its tasks
+# have touched, and has looked at its memory since.
+rests()
+{
+	local name=$1 go status
+	let_go "$name" &
+	go=$!
+	PIDS+=("$go")
+	RESTS_FOR=$T/$name.rest accessed "$name" "$2" "$program" 0 60 0 "${cpus[@]}"
+	status=$?
+	wait "$go"
+	return $status
+}
+let_go()
+{
+	until_so "$1: pages of the first tasks" knows_pages "$1" 0
+	touch "$T/$1.rest.0"
+	until_so "$1: pages of the other tasks" knows_pages "$1" 1 && await_looks
+	touch "$T/$1.rest.1"
+}
+# knows_pages NAME REGION: the trace so far has accesses of 600 pages, from the beginning of that region on
+knows_pages()
+{
+	curl -s --unix-socket "$GRAIND_SOCKET" http://graind/v1/jobs >"$T/jobs"
+	curl -s --unix-socket "$GRAIND_SOCKET" \
+		"http://graind/v1/jobs/$(json 'd["jobs"][0]["job"]' <"$T/jobs")/trace" >"$T/part"
+	"$GRAINCTL" export "$T/part" --format log >"$T/part.log" || return
+	python3 - "$T/$1.out" "$2" "$T/part.log" <<-'EOF'
+		import json, re, sys
+		memory = json.load(open(sys.argv[1]))
+		since, count = None, 0
+		for line in open(sys.argv[3]):
+		    begun = re.match(r"(\d+) .* region-begin region=%s " % sys.argv[2], line)
+		    if begun:
+		        since = int(begun.group(1))
+		    found = re.match(r"(\d+) \d+ \d+ access addr=(0x[0-9a-f]+) ", line)
+		    if found and since and int(found.group(1)) > since:
+		        count += 0 <= int(found.group(2), 16) - memory["start"] < memory["bytes"]
+		print(since, count)
+		sys.exit(count < 600)
+	EOF
+}
+
 start_graind || exit 1
 cpus=(0 $last 0 $last)
 # shellcheck disable=SC2046
-accessed pages "--sample=99 --memory-event $all" "$program" 300 60 0 "${cpus[@]}" &&
+rests pages "--sample=99 --memory-event $all" &&
 	python3 "$HERE/record/accesses.py" pages "$T/pages" 60 "$source" $(placed 0 "${cpus[@]}")
 # shellcheck disable=SC2046
-accessed inside "--fast --sample=99 --memory-event $all" "$program" 300 60 0 "${cpus[@]}" &&
+rests inside "--fast --sample=99 --memory-event $all" &&
 	python3 "$HERE/record/accesses.py" inside "$T/inside" 60 "$source" $(placed 0 "${cpus[@]}")
 
 # The program ends at once. Pages whose node can no longer be asked for are counted.

@@ -20,11 +20,8 @@ capture()
 	"$B/tests/tools/capture_events" "$@" >"$T/counts" 2>&1 &
 	CAPTURE=$!
 	PIDS+=("$CAPTURE")
-	for _ in $(seq 2400); do
-		[ -e "$T/ready" ] && return 0
-		kill -0 "$CAPTURE" 2>/dev/null || break
-		sleep 0.05
-	done
+	until_so "capture_events $*" eval '[ -e "$T/ready" ] || ! kill -0 "$CAPTURE" 2>/dev/null'
+	[ -e "$T/ready" ] && return 0
 	if grep -q "this kernel has no uprobe_multi links" "$T/counts" &&
 		[ "$(uname -r | sort -V - <(echo 6.6) | head -n 1)" != 6.6 ]; then
 		skip "capture_events $*" "$(cat "$T/counts")"
@@ -40,7 +37,7 @@ tasks_of() { sed -n 's/.*"tasks":\([0-9]*\).*/\1/p' <<<"$1"; }
 
 before=$(bpf_objects)
 for method in multi perf; do
-	capture -f "$LIBRARY" -m $method "$T/ready" 60 || continue
+	capture -f "$LIBRARY" -m $method "$T/ready" 3600 || continue
 	out=$("$FIB" 22 8 5)
 	counted
 	n=$(tasks_of "$out")
@@ -55,23 +52,26 @@ for method in multi perf; do
 done
 
 # One process. The other one, which runs at the same time, leaves no events.
-"$FIB" 20 8 40000 >"$T/a" &
+"$FIB" 20 8 10000000 >"$T/a" &
 a=$!
 PIDS+=("$a")
-capture -f "$LIBRARY" -p $a "$T/ready" 60 && {
+ticks_of() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
+capture -f "$LIBRARY" -p $a "$T/ready" 3600 && {
 	"$FIB" 20 8 20 >/dev/null
+	ticks=$(ticks_of $a)
+	until_so "the one has run meanwhile" eval "[ \"\$(ticks_of $a)\" -ge $((ticks + 5)) ]"
 	counted
 	is "one process: no event of another" "$(value process_changes)" 1
 }
 kill $a
 wait $a 2>/dev/null
 plan=$("$B/grainctl" doctor | grep '^ *0x')
-capture "$T/ready" 60 && {
+capture "$T/ready" 3600 && {
 	is "all processes: their breakpoints are not taken for the runtime's code" \
 		"$("$B/grainctl" doctor | grep '^ *0x')" "$plan"
 	counted
 }
-capture -f "$LIBRARY" "$T/ready" 60 && {
+capture -f "$LIBRARY" "$T/ready" 3600 && {
 	"$FIB" 20 8 3 >"$T/a" & "$FIB" 20 8 4 >"$T/b"
 	wait $!
 	counted
@@ -79,7 +79,7 @@ capture -f "$LIBRARY" "$T/ready" 60 && {
 		"$(($(tasks_of "$(cat "$T/a")") + $(tasks_of "$(cat "$T/b")")))"
 }
 
-capture -f "$LIBRARY" -g "$T/ready" 60 && {
+capture -f "$LIBRARY" -g "$T/ready" 3600 && {
 	"$FIB" 20 8 5 >/dev/null
 	counted
 	is "behind the closed gate nothing is recorded" "$(value task_create) $(value region_begin)" "0 0"
@@ -87,7 +87,7 @@ capture -f "$LIBRARY" -g "$T/ready" 60 && {
 
 # Nobody reads a small ring. Events that do not fit are counted exactly.
 OMP_NUM_THREADS=1
-capture -f "$LIBRARY" -s 1024 -i 0 "$T/ready" 60 && {
+capture -f "$LIBRARY" -s 1024 -i 0 "$T/ready" 3600 && {
 	out=$("$FIB" 20 8 5)
 	counted
 	lost=$(value ring_full)
@@ -105,7 +105,7 @@ capture -f "$LIBRARY" -s 1024 -i 0 "$T/ready" 60 && {
 }
 
 # Two processes share the ring. Each is charged only with its own losses.
-capture -f "$LIBRARY" -s 1024 -i 0 -l "$T/lost_of" "$T/ready" 60 && {
+capture -f "$LIBRARY" -s 1024 -i 0 -l "$T/lost_of" "$T/ready" 3600 && {
 	for i in 5 3; do
 		taskset -c 0 "$FIB" 20 8 $i >"$T/fib.$i" &
 		echo $! >>"$T/lost_of"
@@ -122,7 +122,7 @@ capture -f "$LIBRARY" -s 1024 -i 0 -l "$T/lost_of" "$T/ready" 60 && {
 	check "which is not all" test "$(value "ring_full_of_$first")" -lt $((5 * n + 5 * 9))
 }
 
-capture "$T/ready" 60 && {
+capture "$T/ready" 3600 && {
 	kill -9 "$CAPTURE"
 	wait "$CAPTURE" 2>/dev/null
 	wait_gone "kill -9 leaves nothing attached" "$before"

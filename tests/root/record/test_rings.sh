@@ -16,16 +16,17 @@ maps()
 # the job's and the next job's. Each has one map of counters, and the second may just be made.
 rings_apart()
 {
-	local captures rings end=$((SECONDS + 120))
-	while true; do
-		captures=$(maps ring_ctl) rings=$(maps node_ring)
-		[ "$captures" -gt 0 ] && [ "$rings" -eq $((captures * $2)) ] &&
-			[ "$captures" = "$(maps ring_ctl)" ] && break
-		[ $SECONDS -lt $end ] || break
-		sleep 0.1
-	done
-	is "$1" "$((captures > 0)) $rings" "1 $((captures * $2))"
+	until_so "$1" are_apart "$2" && ok "$1"
 }
+are_apart()
+{
+	local captures rings
+	captures=$(maps ring_ctl) rings=$(maps node_ring)
+	echo "$captures captures, $rings rings"
+	[ "$captures" -gt 0 ] && [ "$rings" -eq $((captures * $1)) ] && [ "$captures" = "$(maps ring_ctl)" ]
+}
+# recorded COMMAND ARG...: starts it under grainctl, and waits until a region of it has been recorded
+recorded() { start_loop env OMP_NUM_THREADS=2 "$@" "$GRAINCTL" run -- "$B/tests/omp/loop_forever" 3600000 /dev/null; }
 
 # run_exact WHAT PROGRAM ARG...: checks that a run with two threads is complete and exact
 run_exact()
@@ -48,16 +49,11 @@ for rings in one apart; do
 	start_graind || exit 1
 	run_exact "rings $rings, libgomp" "$B/tests/omp/fib" 22 6
 	[ "${FEW:-}" ] || run_exact "rings $rings, libomp" "$B/tests/omp/fib.clang" 22 6
-	OMP_NUM_THREADS=2 "$GRAINCTL" run -- "$B/tests/omp/fib" 36 8 >/dev/null 2>&1 &
-	PIDS+=($!)
+	recorded 2>/dev/null
 	wanted=0
 	[ $rings = apart ] && wanted=$(getconf _NPROCESSORS_CONF)
-	for _ in $(seq 2400); do
-		[ "$(maps node_slots)" -gt 0 ] && break
-		[ "$(maps ring_slots)" -gt 0 ] && [ $rings = one ] && break
-		sleep 0.05
-	done
 	rings_apart "rings $rings: maps of their own, $wanted for each capture" "$wanted"
+	kill $(pgrep -P "$P"); wait "$P"
 	stop_graind
 done
 unset GRAIND_RINGS
@@ -69,16 +65,10 @@ fi
 start_graind || exit 1
 last=$(find /sys/devices/system/node -maxdepth 1 -name 'node[0-9]*' -printf '%f\n' | sort -V | tail -1)
 cpus=$(cat "/sys/devices/system/node/$last/cpulist")
-OMP_NUM_THREADS=2 taskset -c "$cpus" "$GRAINCTL" run -- "$B/tests/omp/fib" 40 12 >/dev/null 2>&1 &
-pid=$!
-PIDS+=($pid)
-found=
-for _ in $(seq 600); do
-	found=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/"$GRAIND_PID"/task/*/status 2>/dev/null |
-		grep -cx "$cpus")
-	[ "$found" -gt 0 ] && break
-	sleep 0.2
-done
+recorded taskset -c "$cpus" 2>/dev/null
+at_home() { grep -shx "Cpus_allowed_list:[[:space:]]*$cpus" /proc/"$GRAIND_PID"/task/*/status; }
+home="the thread that empties them goes to the node of the program"
+until_so "$home" at_home && ok "$home"
 rings_apart "a map of rings for each node" "$nodes"
-is "the thread that empties them goes to the node of the program" "$((found > 0))" 1
+kill $(pgrep -P "$P"); wait "$P"
 stop_graind

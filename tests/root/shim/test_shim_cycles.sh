@@ -32,15 +32,10 @@ start()
 	sleep 0.3
 }
 # cycle PID SECONDS [GRAINS]: attaches for this long, and until this many grains are recorded; leaves JOB, or prints a
-# "not ok". A busy machine may not run any thread of the program in time. Then grainctl says so, and that the user can
-# try again.
+# "not ok".
 cycle()
 {
-	local try
-	for try in 1 2 3; do
-		JOB=$("$GRAINCTL" attach --fast "$1" 2>"$T/attach.err" | sed -n 's/^job \([0-9]*\)$/\1/p')
-		grep -q '; try again' "$T/attach.err" || break
-	done
+	JOB=$("$GRAINCTL" attach --fast "$1" 2>"$T/attach.err" | sed -n 's/^job \([0-9]*\)$/\1/p')
 	if [ -z "$JOB" ]; then
 		not_ok "attach" "$(tail -3 "$T/attach.err")"
 		return 1

@@ -72,9 +72,8 @@ job=$(LD_LIBRARY_PATH=$T/intel "$GRAINCTL" run -- "$fib" 20 8 2>&1 >/dev/null | 
 is "libiomp5.so, by probes" \
 	"$(summary "$job" | json 'd["source"], d["runtime"], d["grains"]["total"], d["events"]["lost"]')" \
 	"('uprobes', 'libomp', $(json 'd["grains"]["total"]' <"$T/summary"), 0)"
-LD_LIBRARY_PATH=$T/intel "$fib" 34 10 100 >/dev/null &
-running=$!
-PIDS+=("$running")
+LD_LIBRARY_PATH=$T/intel start_program "$fib" 34 10 1000000
+running=$P
 job=$(attach_fast --lossless "$running")
 check "libiomp5.so, attached from inside: its file" grep -q "$T/intel/libiomp5.so" "/proc/$running/maps"
 becomes "$job" 'j["grains"] > 1000' >/dev/null
