@@ -119,7 +119,10 @@ static void explain(const struct inject *inject, int error, char why[512])
 		break;
 	case -ESTALE:
 		snprintf(why, 512,
-			 "process %d has another program or other rights than when it was looked at", pid);
+			 "process %d has another program or other rights than when it was looked at, and is "
+			 "left "
+			 "alone: attach to it as it is now, or without --fast",
+			 pid);
 		break;
 	case -EPROTO:
 		snprintf(why, 512, "process %d %s: attach without --fast", pid, inject->thread.unfit);
@@ -433,25 +436,12 @@ int inject__look(pid_t pid, const char *library, struct inject_patience *patienc
 
 int inject__load(struct inject *inject, const char *socket, char why[512])
 {
-	pid_t pid = inject->target.pid;
-	int error;
-
-	/* A process that has another program now is looked at once more. */
-	while ((error = at_a_safe_place(inject, load, socket, why)) == -ESTALE &&
-	       wait_a_moment(inject->patience, NAP_NS, "it begins another program")) {
-		inject_target__release(&inject->target);
-		error = look(inject, pid, why);
-		if (error)
-			return error;
-	}
-	return error;
+	return at_a_safe_place(inject, load, socket, why);
 }
 
 int inject__begin(struct inject *inject, char why[512])
 {
-	int error = at_a_safe_place(inject, begin, NULL, why);
-
-	return error == -ESTALE ? -EAGAIN : error;
+	return at_a_safe_place(inject, begin, NULL, why);
 }
 
 uint64_t inject__stopped_ns(const struct inject *inject)

@@ -32,10 +32,7 @@ int inject__look(pid_t pid, const char *library, struct inject_patience *patienc
 		 char why[512]);
 /* Loads the library, which then connects to graind at `socket`. */
 int inject__load(struct inject *inject, const char *socket, char why[512]);
-/*
- * Call this after graind has answered. From now on the program's calls of the runtime go to the library.
- * -EAGAIN: the process has become another program since inject__look, so everything has to begin anew.
- */
+/* Call this after graind has answered. From now on the program's calls of the runtime go to the library. */
 int inject__begin(struct inject *inject, char why[512]);
 
 /* The longest time that a thread was stopped, in ns. */

@@ -102,29 +102,21 @@ static struct inject_patience patience_of(struct ctl *ctl, const struct attach_o
 	};
 }
 
-/*
- * Injects the library into the process of the waiting job. If that fails, drops the job. *anew: everything
- * has to begin anew, as the process has become another program.
- */
+/* Injects the library into the process of the waiting job. If that fails, drops the job. */
 static enum ctl_exit put_inside(struct ctl *ctl, struct inject *inject, const char *socket, const char *where,
-				const struct inject_patience *patience, struct job *job, bool *anew,
-				char why[512])
+				const struct inject_patience *patience, struct job *job, char why[512])
 {
 	enum ctl_exit result = inject__load(inject, where, why) == 0 ? CTL_DONE : CTL_FAILED;
 	uint64_t now = now_ns();
-	int error;
 
-	*anew = false;
 	if (result == CTL_DONE)
 		result =
 			profile__await_begin(socket, job,
 					     patience->until_ns > now ? (patience->until_ns - now) / NS_PER_MS
 								      : 0,
 					     why);
-	if (result == CTL_DONE && (error = inject__begin(inject, why)) != 0) {
+	if (result == CTL_DONE && inject__begin(inject, why) != 0)
 		result = CTL_FAILED;
-		*anew = error == -EAGAIN && now_ns() < patience->until_ns;
-	}
 	if (result == CTL_DONE)
 		ctl__say(ctl, "a thread of process %d was stopped for %.2f ms", (int)job->pid,
 			 (double)inject__stopped_ns(inject) / 1e6);
@@ -140,22 +132,12 @@ static enum ctl_exit start_inside(struct ctl *ctl, const struct profile_request 
 {
 	char library[4400], where[128];
 	enum ctl_exit result;
-	bool anew;
 
-	do {
-		if (shim_library__find(socket, library, where, why) != 0 ||
-		    (!*inject && inject__look(request->pid, library, patience, inject, why) != 0))
-			return CTL_FAILED;
-		result = profile__start(socket, request, job, why);
-		if (result != CTL_DONE)
-			return result;
-		result = put_inside(ctl, *inject, socket, where, patience, job, &anew, why);
-		if (anew) {
-			inject__free(*inject);
-			*inject = NULL;
-		}
-	} while (anew);
-	return result;
+	if (shim_library__find(socket, library, where, why) != 0 ||
+	    (!*inject && inject__look(request->pid, library, patience, inject, why) != 0))
+		return CTL_FAILED;
+	result = profile__start(socket, request, job, why);
+	return result == CTL_DONE ? put_inside(ctl, *inject, socket, where, patience, job, why) : result;
 }
 
 /* Records from inside if the settings prefer that. False: this is not possible, and probes must be used. */
@@ -179,9 +161,9 @@ static bool starts_inside(struct ctl *ctl, const struct attach_options *options,
 	return done;
 }
 
-/* *inject: what is known about the process with --fast; NULL: it is by probes. */
+/* `inject`: what is known about the process with --fast; NULL: it is by probes. */
 static int attach(struct ctl *ctl, const struct attach_options *options, struct inject_patience *patience,
-		  struct inject **inject)
+		  struct inject *inject)
 {
 	const struct profile_request *request = &options->request;
 	struct private_daemon daemon;
@@ -193,8 +175,8 @@ static int attach(struct ctl *ctl, const struct attach_options *options, struct 
 	result = private_daemon__ensure(ctl, &daemon, &socket, why);
 	if (result != CTL_DONE)
 		return ctl__fail(ctl, result, "%s", why);
-	if (*inject)
-		result = start_inside(ctl, request, socket, patience, inject, &job, why);
+	if (inject)
+		result = start_inside(ctl, request, socket, patience, &inject, &job, why);
 	else if (options->by_probes || !fast_choice__is_fast(socket, request) ||
 		 !starts_inside(ctl, options, socket, &job))
 		result = profile__start(socket, request, &job, why);
@@ -252,7 +234,7 @@ int verb__attach(struct ctl *ctl, int argc, char **argv)
 		if (error)
 			return ctl__fail(ctl, error == -EACCES ? CTL_DENIED : CTL_FAILED, "%s", why);
 	}
-	status = attach(ctl, &options, &patience, &inject);
+	status = attach(ctl, &options, &patience, inject);
 	inject__free(inject);
 	return status;
 }

@@ -91,28 +91,6 @@ kill -TERM "$PROGRAM"
 wait "$PROGRAM"
 is "the program is unharmed" "$? $(json 'd["correct"]' <"$T/program.json")" "0 True"
 
-# The process becomes another program between the first look and the job.
-begin sh -c 'LD_PRELOAD=$2 exec /bin/sh -c "
-	echo >\"\$0/there\"
-	until [ -e \"\$0/go\" ]; do sleep 0.05; done
-	exec \"\$1\" plain" \
-	"$0" "$1"' "$T" "$R/held_now" "$GOMP"
-until_so "the first program runs" test -e "$T/there"
-until_so "it has become the shell with a runtime" grep -q libgomp "/proc/$PROGRAM/maps"
-kill -STOP "$GRAIND_PID"
-"$GRAINCTL" attach --fast --lossless "$PROGRAM" >"$T/out" 2>"$T/err" &
-ATTACH=$!
-# It waits for the answer of graind, which is stopped: it has looked at the process before.
-until_so "grainctl asks graind" eval 'ls -l "/proc/$ATTACH/fd" | grep -q socket:'
-touch "$T/go"
-until_so "the second program runs" eval '[ "$(readlink "/proc/$PROGRAM/exe")" = "$(readlink -f "$R/held_now")" ]'
-until_so "it has its runtime" grep -q libgomp "/proc/$PROGRAM/maps"
-kill -CONT "$GRAIND_PID"
-recorded "another program in the same process"
-kill -TERM "$PROGRAM"
-wait "$PROGRAM"
-is "the program is unharmed" "$? $(json 'd["correct"]' <"$T/program.json")" "0 True"
-
 "$GRAINCTL" attach --fast --patience x 1 >"$T/out" 2>"$T/err"
 is "a patience that is no number" "$? $(grep -c "patience takes whole seconds, not 'x'" "$T/err")" "2 1"
 stop_graind
