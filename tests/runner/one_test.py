@@ -15,6 +15,8 @@ import subprocess
 import sys
 import time
 
+import control_group
+
 # How long what is told to end may take to clean up.
 GRACE_S = 10
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
@@ -49,11 +51,7 @@ class Group:
                 procs.write("0")
 
     def processes(self):
-        found = set()
-        if self.path:
-            for folder, _, _ in os.walk(self.path):
-                with open(folder + "/cgroup.procs", encoding="ascii") as procs:
-                    found.update(int(pid) for pid in procs.read().split())
+        found = control_group.processes(self.path) if self.path else set()
         parents = {}
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
@@ -102,11 +100,7 @@ class Group:
         self.signal(signal.SIGKILL)
         self.wait_empty(GRACE_S)
         if self.path:
-            for folder, _, _ in os.walk(self.path, topdown=False):
-                try:
-                    os.rmdir(folder)
-                except OSError:
-                    pass
+            control_group.remove(self.path)
 
 
 def reap(until=None, seconds=0):

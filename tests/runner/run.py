@@ -26,6 +26,7 @@ import sys
 import tempfile
 import time
 
+import control_group
 import kept
 import listing
 import speed
@@ -93,7 +94,7 @@ class Run:
     def __init__(self, given, root, results, skips, factor):
         self.given, self.root, self.results, self.skips = given, root, results, skips
         self.limit = float(os.environ.get("LIMIT", 0)) or LIMIT_S[given.tier] * factor
-        self.group = own_group()
+        self.group = control_group.make()
         self.tmp = tempfile.mkdtemp(prefix="graind-tests.")
         os.chmod(self.tmp, 0o755)
         self.environment = dict(os.environ, PATIENCE=str(round(PATIENCE_S * factor)),
@@ -220,39 +221,13 @@ class Run:
             except (OSError, subprocess.TimeoutExpired):
                 os.killpg(self.ctest.pid, signal.SIGKILL)
         end = time.monotonic() + 60
-        while self.group and time.monotonic() < end and has_processes(self.group):
+        while self.group and time.monotonic() < end and control_group.processes(self.group):
             time.sleep(0.1)
 
     def close(self):
         if self.group:
-            for folder, _, _ in os.walk(self.group, topdown=False):
-                try:
-                    os.rmdir(folder)
-                except OSError:
-                    pass
+            control_group.remove(self.group)
         shutil.rmtree(self.tmp, ignore_errors=True)
-
-
-def has_processes(group):
-    for folder, _, _ in os.walk(group):
-        with open(folder + "/cgroup.procs", encoding="ascii") as procs:
-            if procs.read().strip():
-                return True
-    return False
-
-
-def own_group():
-    """A control group for this run below the one of this process, or None where none can be made."""
-    try:
-        with open("/proc/self/mounts", encoding="utf-8") as mounts:
-            mount = next(line.split()[1] for line in mounts if line.split()[2] == "cgroup2")
-        with open("/proc/self/cgroup", encoding="utf-8") as groups:
-            own = next(line[3:].strip() for line in groups if line.startswith("0::"))
-        path = "%s%s/graind-tests.%d" % (mount, own.rstrip("/"), os.getpid())
-        os.mkdir(path)
-        return path
-    except (OSError, StopIteration):
-        return None
 
 
 def build_sanitized(given, tests):

@@ -189,7 +189,7 @@ static int await_loader(struct inject *inject)
 static int try_threads(struct inject *inject, step_fn step, const char *argument, char why[512])
 {
 	const char *reason = "it has no thread that can be stopped";
-	long nap_ns = 200000;
+	long nap_ns = 200000, most_ns;
 	pid_t tids[THREADS_MAX];
 
 	do {
@@ -207,8 +207,9 @@ static int try_threads(struct inject *inject, step_fn step, const char *argument
 		}
 		if (error != -EAGAIN)
 			return error;
-		nap_ns = nap_ns < NAP_NS || inject->patience->told ? 2 * nap_ns : NAP_NS;
-	} while (wait_a_moment(inject->patience, nap_ns < LONG_NAP_NS ? nap_ns : LONG_NAP_NS, reason));
+		most_ns = inject->patience->told ? LONG_NAP_NS : NAP_NS;
+		nap_ns = 2 * nap_ns < most_ns ? 2 * nap_ns : most_ns;
+	} while (wait_a_moment(inject->patience, nap_ns, reason));
 	snprintf(why, 512,
 		 "no thread of process %d was where a library can be loaded (the last: %s); give it more "
 		 "(--patience), or attach without --fast",

@@ -73,6 +73,10 @@ while True:
 until_so "it loads a library" test -e "$T/there"
 until_so "it is in the loader" grep -q plugin_slow "/proc/$PROGRAM/maps"
 gives_up "a thread in the loader" "no thread of process .* was where a library can be loaded"
+# From one look to the next it sleeps, the longer the longer it lasts, however long that is.
+strace -qq -o "$T/naps" -e trace=clock_nanosleep "$GRAINCTL" attach --fast --patience 10 "$PROGRAM" >"$T/out" 2>"$T/err"
+is "it sleeps between its looks" "$? $(grep -c 'tv_nsec=100000000}' "$T/naps" | sed 's/^[1-9].*/some/') \
+$(grep -c EINVAL "$T/naps")" "1 some 0"
 waits "a thread in the loader" "loader\|allocator\|library"
 touch "$T/go"
 recorded "a thread in the loader"
